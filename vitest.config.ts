@@ -1,0 +1,12 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: { alias: { 'agent-server': fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
+  test: {
+    include: ['test/**/*.test.ts'],
+    restoreMocks: true,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+});
