@@ -1,0 +1,27 @@
+/**
+ * Shapes of credentials that providers print into their own error texts. Each pattern is linear (no nested
+ * quantifiers), so hostile text cannot stall it.
+ */
+const secrets: readonly (readonly [RegExp, string])[] = [
+  [/\bAIza[0-9A-Za-z_-]{10,}/g, '[redacted]'],
+  [/\bya29\.[0-9A-Za-z._-]{10,}/g, '[redacted]'],
+  [/\b(?:sk|pk|rk|xai|gsk|hf|nvapi|pplx)[-_][0-9A-Za-z_-]{12,}/g, '[redacted]'],
+  [/\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|npm)[-_][0-9A-Za-z_-]{10,}/g, '[redacted]'],
+  [/\b(?:AKIA|ASIA)[0-9A-Z]{12,}/g, '[redacted]'],
+  [/\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{4,}(?:\.[0-9A-Za-z_-]*)?/g, '[redacted]'],
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, '[redacted]'],
+  [/\b((?:bearer|basic)\s+)[0-9A-Za-z._~+/=-]{8,}/gi, '$1[redacted]'],
+  [/(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}@/g, '$1[redacted]@'],
+  [
+    /\b((?:x-goog-)?(?:api[-_ ]?key|apikey|access[-_]?token|refresh[-_]?token|client[-_]?secret|secret|password|passwd|authorization|token)["']?\s{0,4}[:=]\s{0,4}["']?)(?!\[redacted\]|bearer |basic )[^\s"'&,;}]{4,}/gi,
+    '$1[redacted]',
+  ],
+  [/([?&](?:key|sig|signature|code)=)[^\s&"']{4,}/gi, '$1[redacted]'],
+];
+
+/** The text with everything that looks like a credential replaced. Used at each border: log, span, error, event. */
+export function redact(text: string): string {
+  let clean = text;
+  for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement);
+  return clean;
+}

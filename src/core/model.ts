@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Blob, Content } from '../schemas/content.ts';
+import type { responseFields } from '../schemas/event.ts';
+
+/** What a model is told about one function. `parameters` and `response` are JSON Schema; adapters translate. */
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters?: JsonObject;
+  readonly response?: JsonObject;
+}
+
+/** One entry of a request's tools: the declared functions, or a built-in of the provider such as `{ googleSearch: {} }`. */
+export interface ToolEntry {
+  functionDeclarations?: FunctionDeclaration[];
+  [builtIn: string]: unknown;
+}
+
+/** Generation settings in Gemini's vocabulary (camelCase). Fields not named here pass through to Gemini. */
+export interface GenerateConfig {
+  /** One text; sections are joined by a blank line. */
+  systemInstruction?: string;
+  tools?: ToolEntry[];
+  /** JSON Schema of the answer. Adapters translate it to what their provider takes. */
+  responseSchema?: JsonObject;
+  responseMimeType?: string;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  maxOutputTokens?: number;
+  stopSequences?: string[];
+  seed?: number;
+  labels?: Record<string, string>;
+  thinkingConfig?: JsonObject;
+  [setting: string]: unknown;
+}
+
+/** One call of a model. Contents taken from history are frozen: replace an entry, do not edit it in place. */
+export interface ModelRequest {
+  model: string;
+  contents: Content[];
+  config: GenerateConfig;
+  /** Whether partial responses are wanted before the whole one. */
+  stream: boolean;
+  /** Settings of a live connection (modalities, speech, transcription …); absent otherwise. */
+  liveConfig?: JsonObject;
+}
+
+type ResponseFields = { [Field in keyof typeof responseFields]?: z.infer<(typeof responseFields)[Field]> };
+
+/** What a model answers: a fragment (`partial`) or the whole. Errors the provider reports are fields, not exceptions. */
+export type ModelResponse = ResponseFields;
+
+/** What a live client sends, in order. */
+export type LiveInput =
+  | { readonly kind: 'content'; readonly content: Content }
+  | { readonly kind: 'blob'; readonly blob: Blob }
+  | { readonly kind: 'activityStart' }
+  | { readonly kind: 'activityEnd' };
+
+/** Talks to one provider about one model. */
+export interface Model {
+  readonly name: string;
+  /**
+   * Yields partial responses when `request.stream`, then exactly one whole response. Throws ModelError when the
+   * provider cannot be reached or refuses. Stops soon after `signal` aborts.
+   */
+  generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelResponse>;
+  /** Opens a two-way conversation. The end of `input` ends it. Absent: the model is served turn by turn. */
+  connect?(request: ModelRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): AsyncIterable<ModelResponse>;
+}
+
+/** Finds models by name. */
+export interface ModelRegistry {
+  /** Throws ConfigurationException when no pattern fits the name. Cheap: SDKs load on the first call of the model. */
+  resolve(name: string): Model;
+  /** Whether the environment holds what the named model needs (a key, a base URL …), so that it is worth calling. */
+  isConfigured(name: string): boolean;
+}
+
+/** Kinds of model failure, after the interface specification, section 7. */
+export type ModelErrorCategory =
+  | 'AUTH_ERROR'
+  | 'RATE_LIMITED'
+  | 'NETWORK_ERROR'
+  | 'CLIENT_ERROR'
+  | 'SERVER_ERROR'
+  | 'TIMEOUT_ERROR'
+  | 'MODEL_ERROR'
+  | 'UNKNOWN_ERROR';
+
+/** A model call that failed. `providerCode` is the provider's own word for it (`RESOURCE_EXHAUSTED`, `overloaded_error` …). */
+export class ModelError extends AppError {
+  readonly category: ModelErrorCategory;
+  readonly status: number | undefined;
+  readonly providerCode: string | undefined;
+
+  constructor(
+    category: ModelErrorCategory,
+    message: string,
+    options: ErrorOptions & { status?: number; providerCode?: string; retryAfter?: number } = {},
+  ) {
+    super('model_failed', message, options);
+    this.category = category;
+    this.status = options.status;
+    this.providerCode = options.providerCode;
+  }
+}

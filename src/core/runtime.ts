@@ -1,0 +1,248 @@
+import type { JsonObject } from '../base/json.ts';
+import type { Content, Part } from '../schemas/content.ts';
+import type { Event, EventActions, ToolConfirmation } from '../schemas/event.ts';
+import type { MemoryEntry } from '../schemas/records.ts';
+import type { RunConfig } from '../schemas/run.ts';
+import type { Session } from '../schemas/session.ts';
+import type { FunctionDeclaration, LiveInput, ModelRegistry, ModelRequest, ModelResponse } from './model.ts';
+import type { EventsSummarizer, Services } from './services.ts';
+import type { StateView } from './state.ts';
+
+// The nouns of a run refer to one another: an agent runs in a context, the context knows the app, the app holds
+// plugins, plugins see tools. They share this file so that no two files import each other.
+
+export type MaybePromise<T> = T | Promise<T>;
+export type OneOrMany<T> = T | readonly T[];
+
+/**
+ * Something that can take a turn. Any object with a `name` and a `run` is an agent; the other fields describe it to
+ * other agents and to people.
+ */
+export interface Agent {
+  readonly name: string;
+  /** What other agents and the model are told about it. */
+  readonly description?: string;
+  readonly kind?: 'llm' | 'sequential' | 'parallel' | 'loop' | 'remote' | 'custom';
+  readonly subAgents?: readonly Agent[];
+  /** For views: what the agent may call, and which model leads it. */
+  readonly tools?: readonly (Tool | Toolset)[];
+  readonly model?: string;
+  readonly instruction?: string;
+  readonly callbacks?: AgentCallbacks;
+  /** What the agent takes as the arguments of a call when it is used as a tool (JSON Schema), and what it answers with. */
+  readonly inputSchema?: JsonObject;
+  readonly outputSchema?: JsonObject;
+  /** False: the agent may not be handed the next user turn, nor hand over to its parent (its peers). */
+  readonly canTransferToParent?: boolean;
+  readonly canTransferToPeers?: boolean;
+  /** Does one turn. Stops soon after `ctx.signal` aborts. Called by the runtime, which also runs the callbacks. */
+  run(ctx: RunContext): AsyncIterable<Event>;
+  /** The same over a two-way connection; absent: live runs are refused as `not_supported`. */
+  runLive?(ctx: RunContext, input: AsyncIterable<LiveInput>): AsyncIterable<Event>;
+  /** Releases what the agent holds (toolsets, connections). Called when its runner closes or its app is reloaded. */
+  close?(): Promise<void>;
+}
+
+/** An app: a root agent with a name and what belongs to all its runs. */
+export interface App {
+  readonly name: string;
+  readonly rootAgent: Agent;
+  readonly plugins?: readonly Plugin[];
+  readonly eventsCompaction?: EventsCompactionConfig;
+  readonly contextCache?: ContextCacheConfig;
+  readonly resumability?: { readonly isResumable: boolean };
+  /** Defaults for the runs of this app. */
+  readonly runConfig?: RunConfig;
+  /** Where the app came from: absolute folder, language and README text, when it has them. */
+  readonly folder?: string;
+  readonly language?: 'typescript' | 'javascript' | 'yaml';
+  readonly readme?: string;
+}
+
+/** When and how history is summarised: a window of invocations, or above a token count. Sizes count invocations and events. */
+export interface EventsCompactionConfig {
+  readonly compactionInterval?: number;
+  readonly overlapSize?: number;
+  readonly tokenThreshold?: number;
+  readonly eventRetentionSize?: number;
+  readonly summarizer?: EventsSummarizer;
+}
+
+/** When a provider-side context cache is made and renewed. */
+export interface ContextCacheConfig {
+  readonly maxInvocations?: number;
+  readonly ttlSeconds?: number;
+  readonly minTokens?: number;
+}
+
+/** Finds apps by name. Listing never loads code. */
+export interface AgentLoader {
+  /** App names, sorted. */
+  listAgents(): Promise<string[]>;
+  /** Throws `app_not_found`, `app_broken` or `ConfigurationException`. Loaded apps are shared until they change. */
+  loadAgent(appName: string): Promise<App>;
+  close(): Promise<void>;
+}
+
+/** What an instruction provider or a predicate may read. */
+export interface ReadonlyContext {
+  readonly invocationId: string;
+  readonly agent: Agent;
+  readonly branch?: string;
+  /** The live session: its state is what the run has made of it so far. Read it, change it through a StateView only. */
+  readonly session: Session;
+  readonly userContent?: Content;
+  readonly signal: AbortSignal;
+}
+
+/** What a run carries from the route down to the last tool. One per agent entered; never stored. */
+export interface RunContext extends ReadonlyContext {
+  readonly app: App;
+  readonly services: Services;
+  /** The app's plugins and the server's, in the order they are asked. */
+  readonly plugins: readonly Plugin[];
+  readonly models: ModelRegistry;
+  readonly runConfig: RunConfig;
+  /** Model calls of the whole invocation, shared by every agent entered. */
+  readonly calls: { count: number };
+  /** Set by a callback or tool that ends its agent's turn; each agent entered has its own. */
+  readonly control: { ended: boolean };
+  /** For plugins and callbacks to keep things in during one invocation, shared by all agents entered; never stored. */
+  readonly data: Map<string, unknown>;
+  /** The span that encloses this agent: opaque, made and read by telemetry. */
+  readonly trace: object;
+}
+
+/** What a callback may use: the run, state it may change, artifacts and memory. */
+export interface CallbackContext {
+  readonly run: RunContext;
+  readonly invocationId: string;
+  readonly agentName: string;
+  readonly state: StateView;
+  /** What the event made from this step will carry: state and artifact changes, transfer, escalation. */
+  readonly actions: EventActions;
+  readonly userContent?: Content;
+  readonly session: Session;
+  readonly data: Map<string, unknown>;
+  readonly signal: AbortSignal;
+  /** Stores a version and notes it in `actions.artifactDelta`. Throws `not_supported` without an artifact service. */
+  saveArtifact(name: string, artifact: Part, metadata?: JsonObject): Promise<number>;
+  loadArtifact(name: string, version?: number): Promise<Part | undefined>;
+  listArtifacts(): Promise<string[]>;
+  /** Throws `not_supported` without a memory service. */
+  searchMemory(query: string): Promise<MemoryEntry[]>;
+  /** Ends this agent's turn after the current step. */
+  endInvocation(): void;
+}
+
+/** What a tool may use in addition: the call it answers, and questions to the user. */
+export interface ToolContext extends CallbackContext {
+  readonly functionCallId: string;
+  /** The user's verdict, when this call asked for one before. */
+  readonly toolConfirmation?: ToolConfirmation;
+  /** Asks the user before anything happens; the call is run again with the verdict. */
+  requestConfirmation(request?: { hint?: string; payload?: unknown }): void;
+  /** Asks the user for a credential (an ADK AuthConfig object). */
+  requestCredential(authConfig: JsonObject): void;
+  /** The credential the user gave for this AuthConfig, once there is one. */
+  getAuthResponse(authConfig: JsonObject): JsonObject | undefined;
+}
+
+/** Something the model may call. */
+export interface Tool {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly description: string;
+  /** Absent for tools that only shape the request (built-ins of the provider, preloaded memory). */
+  readonly declaration?: FunctionDeclaration;
+  /** Its answer comes later, from the application: a first result may be given, none is fine. */
+  readonly isLongRunning?: boolean;
+  /** Whether the user is asked before the tool runs. */
+  readonly requireConfirmation?: boolean | ((args: JsonObject, ctx: ToolContext) => MaybePromise<boolean>);
+  /** Milliseconds before a call is given up; default: the run's. */
+  readonly timeoutMs?: number;
+  readonly customMetadata?: JsonObject;
+  /** Answers one call. Whatever it throws becomes an error the model can read. */
+  run?(args: JsonObject, ctx: ToolContext): MaybePromise<unknown>;
+  /** Shapes the request in addition to the declaration, in list order. */
+  processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;
+}
+
+/** Tools that are looked up at run time, such as those of an MCP server. */
+export interface Toolset {
+  readonly kind: 'toolset';
+  readonly name?: string;
+  getTools(ctx: ReadonlyContext): Promise<readonly Tool[]>;
+  /** Asked before the request hooks of its tools. */
+  processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;
+  close(): Promise<void>;
+}
+
+export type BeforeAgentCallback = (ctx: CallbackContext) => MaybePromise<Content | undefined | void>;
+export type AfterAgentCallback = BeforeAgentCallback;
+export type BeforeModelCallback = (
+  request: ModelRequest,
+  ctx: CallbackContext,
+) => MaybePromise<ModelResponse | undefined | void>;
+export type AfterModelCallback = (
+  response: ModelResponse,
+  ctx: CallbackContext,
+) => MaybePromise<ModelResponse | undefined | void>;
+export type OnModelErrorCallback = (
+  request: ModelRequest,
+  error: unknown,
+  ctx: CallbackContext,
+) => MaybePromise<ModelResponse | undefined | void>;
+export type BeforeToolCallback = (
+  tool: Tool,
+  args: JsonObject,
+  ctx: ToolContext,
+) => MaybePromise<JsonObject | undefined | void>;
+export type AfterToolCallback = (
+  tool: Tool,
+  args: JsonObject,
+  ctx: ToolContext,
+  result: JsonObject,
+) => MaybePromise<JsonObject | undefined | void>;
+export type OnToolErrorCallback = (
+  tool: Tool,
+  args: JsonObject,
+  ctx: ToolContext,
+  error: unknown,
+) => MaybePromise<JsonObject | undefined | void>;
+
+/** Callbacks around an agent of any kind, in the order they are asked; the first answer wins. */
+export interface AgentCallbacks {
+  readonly beforeAgent?: readonly BeforeAgentCallback[];
+  readonly afterAgent?: readonly AfterAgentCallback[];
+}
+
+/**
+ * Hooks around every run of an app or server, asked before an agent's own callbacks, in registration order; the first
+ * answer wins. Rules: an answer to `beforeRun`, `beforeAgent`, `beforeModel` or `beforeTool` replaces what it precedes;
+ * one to `onUserMessage`, `onEvent` or an `after…` hook replaces what it follows.
+ */
+export interface Plugin {
+  readonly name: string;
+  onUserMessage?(ctx: RunContext, message: Content): MaybePromise<Content | undefined | void>;
+  beforeRun?(ctx: RunContext): MaybePromise<Content | undefined | void>;
+  onEvent?(ctx: RunContext, event: Event): MaybePromise<Event | undefined | void>;
+  /** Asked of every plugin once the run is over, however it ended. */
+  afterRun?(ctx: RunContext): MaybePromise<void>;
+  /** Told of an error that ends the run; its own failures are swallowed. */
+  onRunError?(ctx: RunContext, error: unknown): MaybePromise<void>;
+  beforeAgent?: BeforeAgentCallback;
+  afterAgent?: AfterAgentCallback;
+  beforeModel?: BeforeModelCallback;
+  afterModel?: AfterModelCallback;
+  onModelError?: OnModelErrorCallback;
+  beforeTool?: BeforeToolCallback;
+  afterTool?: AfterToolCallback;
+  onToolError?: OnToolErrorCallback;
+  /** Names of the tools the model may see in this step; absent: all. */
+  beforeToolSelection?(
+    tools: ReadonlyMap<string, Tool>,
+    ctx: CallbackContext,
+  ): MaybePromise<Iterable<string> | undefined | void>;
+  close?(): Promise<void>;
+}

@@ -1,0 +1,88 @@
+import type { JsonObject } from '../base/json.ts';
+import type { Content, Part } from '../schemas/content.ts';
+import type { Event } from '../schemas/event.ts';
+import type { ArtifactVersion, ListEventsResponse, MemoryEntry } from '../schemas/records.ts';
+import type { GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
+
+/**
+ * Keeps conversations. `appendEvent` is the only way an event, and the state it carries, gets stored; an event is
+ * stored once it resolves. Sessions handed out share frozen events but no array and no map with the store.
+ */
+export interface SessionService {
+  /**
+   * A blank or absent id is generated (UUID). Initial `app:` and `user:` keys go to their scopes, `temp:` keys are
+   * dropped; `events` are stored in order with their state. Throws `session_exists`.
+   */
+  createSession(owner: SessionOwner, options?: NewSession): Promise<Session>;
+  /** The session with its merged state (app, user, session), or `undefined`. */
+  getSession(key: SessionKey, config?: GetSessionConfig): Promise<Session | undefined>;
+  /** The owner's sessions without events, with merged state; evaluation sessions left out. */
+  listSessions(owner: SessionOwner): Promise<Session[]>;
+  /** Unknown sessions are no error. */
+  deleteSession(key: SessionKey): Promise<void>;
+  /** A page of events in stored order; `pageToken` comes from the page before. Throws `session_not_found`. */
+  listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse>;
+  /**
+   * Stores a whole event, applies its state delta (`null` deletes a key) to the store and to `session`, and returns
+   * the stored, frozen event: without `temp:` keys, which live on in `session` only. A partial event is returned
+   * unchanged and not stored. An id that is stored already is refused as `invalid_request`. Throws
+   * `session_not_found` when the session is gone.
+   */
+  appendEvent(session: Session, event: Event): Promise<Event>;
+  /** Releases what the service holds for a session that will not be used for a while. */
+  closeSession(session: Session): Promise<void>;
+  /** Releases connections and files. The service is not used afterwards. */
+  close?(): Promise<void>;
+}
+
+export interface NewSession {
+  readonly sessionId?: string;
+  readonly state?: State;
+  readonly events?: readonly Event[];
+}
+
+export interface EventPage {
+  /** Default 100, at most 1,000. */
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+/** Keeps versioned files beside a session. Names starting with `user:` belong to the user and show in each of the user's sessions. */
+export interface ArtifactService {
+  /** Stores a new version (from 0) of inline data, text or a file reference, and returns its number. */
+  saveArtifact(key: SessionKey, name: string, artifact: Part, metadata?: JsonObject): Promise<number>;
+  /** The latest version unless one is named; `undefined` when there is none. */
+  loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined>;
+  /** Session and user names, sorted. */
+  listArtifactKeys(key: SessionKey): Promise<string[]>;
+  /** Ascending; empty when the artifact does not exist. */
+  listVersions(key: SessionKey, name: string): Promise<ArtifactVersion[]>;
+  /** All versions; unknown artifacts are no error. */
+  deleteArtifact(key: SessionKey, name: string): Promise<void>;
+  /** Everything of a session that is being deleted; the user's artifacts stay. */
+  deleteSessionArtifacts(key: SessionKey): Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** Remembers sessions and finds what fits a question, across the sessions of one user of one app. */
+export interface MemoryService {
+  /** Takes in the session's messages, replacing what it held of that session. */
+  addSessionToMemory(session: Session): Promise<void>;
+  /** Entries that hold any word of the query, oldest first. Words are runs of Unicode letters and digits; case is ignored. */
+  searchMemory(owner: SessionOwner, query: string): Promise<MemoryEntry[]>;
+  /** Forgets a session that is being deleted. */
+  deleteSessionMemory(key: SessionKey): Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** What a run may store to. Artifacts and memory are optional: tools that need them get an error when they are absent. */
+export interface Services {
+  readonly sessions: SessionService;
+  readonly artifacts?: ArtifactService;
+  readonly memories?: MemoryService;
+}
+
+/** Makes a short account of a stretch of history. `undefined`: nothing worth keeping, so nothing is compacted. */
+export interface EventsSummarizer {
+  summarize(events: readonly Event[], signal: AbortSignal): Promise<Content | undefined>;
+}

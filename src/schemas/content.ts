@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { lenient } from './lenient.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+/** Base64 in the standard or the URL-safe alphabet, with or without padding (peers send each). */
+export const Base64 = z.string().regex(/^[\w+/-]*={0,2}$/, 'is not base64');
+
+/** Media inside a message: base64 data with its type. */
+export const Blob = lenient({ mimeType: z.string(), data: Base64, displayName: z.string().optional() });
+export type Blob = z.infer<typeof Blob>;
+
+/** Media elsewhere, by URI. */
+export const FileData = lenient({
+  fileUri: z.string(),
+  mimeType: z.string().optional(),
+  displayName: z.string().optional(),
+});
+export type FileData = z.infer<typeof FileData>;
+
+/** A model asks for a tool. `id` pairs the call with its response; ids made by us start with `adk-`. */
+export const FunctionCall = lenient({
+  id: z.string().optional(),
+  name: z.string(),
+  args: jsonObject.optional(),
+  partialArgs: z.array(z.unknown()).optional(),
+  willContinue: z.boolean().optional(),
+});
+export type FunctionCall = z.infer<typeof FunctionCall>;
+
+/** The answer to a call, carried in a content of role `user`. */
+export const FunctionResponse = lenient({
+  id: z.string().optional(),
+  name: z.string(),
+  response: jsonObject.default({}),
+  willContinue: z.boolean().optional(),
+  scheduling: z.string().optional(),
+  parts: z.array(z.unknown()).optional(),
+});
+export type FunctionResponse = z.infer<typeof FunctionResponse>;
+
+export const ExecutableCode = lenient({ code: z.string(), language: z.string().optional() });
+export type ExecutableCode = z.infer<typeof ExecutableCode>;
+
+export const CodeExecutionResult = lenient({ outcome: z.string(), output: z.string().optional() });
+export type CodeExecutionResult = z.infer<typeof CodeExecutionResult>;
+
+/** One piece of a message: exactly one payload in practice, plus modifiers. Unknown fields pass through untouched. */
+export const Part = lenient({
+  text: z.string().optional(),
+  thought: z.boolean().optional(),
+  thoughtSignature: z.string().optional(),
+  inlineData: Blob.optional(),
+  fileData: FileData.optional(),
+  functionCall: FunctionCall.optional(),
+  functionResponse: FunctionResponse.optional(),
+  executableCode: ExecutableCode.optional(),
+  codeExecutionResult: CodeExecutionResult.optional(),
+  videoMetadata: z.unknown().optional(),
+}).meta({ id: 'Part' });
+export type Part = z.infer<typeof Part>;
+
+/** One message, or one part of one: who speaks (`user` or `model`) and what. */
+export const Content = lenient({ role: z.string().optional(), parts: z.array(Part).default([]) }).meta({
+  id: 'Content',
+});
+export type Content = z.infer<typeof Content>;
+
+/** A message a client may send: at least one part, none of them empty. */
+export const MessageContent = Content.refine((content) => content.parts.length > 0, {
+  message: 'must have at least one part',
+  path: ['parts'],
+}).refine((content) => content.parts.every((part) => Object.keys(part).length > 0), {
+  message: 'has an empty part',
+  path: ['parts'],
+});
+
+export const textPart = (text: string): Part => ({ text });
+
+/** A content with one text part. */
+export const textContent = (role: 'user' | 'model', text: string): Content => ({ role, parts: [{ text }] });
+
+/** The visible text of a content: its text parts joined, thoughts left out. */
+export function textOf(content: Content | undefined, separator = ''): string {
+  const texts: string[] = [];
+  for (const part of content?.parts ?? []) if (part.text !== undefined && !part.thought) texts.push(part.text);
+  return texts.join(separator);
+}
+
+export function functionCallsOf(content: Content | undefined): FunctionCall[] {
+  return (content?.parts ?? []).flatMap((part) => (part.functionCall ? [part.functionCall] : []));
+}
+
+export function functionResponsesOf(content: Content | undefined): FunctionResponse[] {
+  return (content?.parts ?? []).flatMap((part) => (part.functionResponse ? [part.functionResponse] : []));
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { Content, type FunctionCall, functionCallsOf, type FunctionResponse, functionResponsesOf } from './content.ts';
+import { lenient } from './lenient.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+
+/** A user's verdict on a tool call that asked for one. */
+export const ToolConfirmation = lenient({
+  confirmed: z.boolean().default(false),
+  hint: z.string().optional(),
+  payload: z.unknown().optional(),
+}).meta({ id: 'ToolConfirmation' });
+export type ToolConfirmation = z.infer<typeof ToolConfirmation>;
+
+/** A summary that stands for the events between two times (seconds). */
+export const EventCompaction = lenient({
+  startTimestamp: z.number(),
+  endTimestamp: z.number(),
+  compactedContent: Content,
+}).meta({ id: 'EventCompaction' });
+export type EventCompaction = z.infer<typeof EventCompaction>;
+
+/** What an event does besides saying something. The four maps are always present on the wire. */
+export const EventActions = lenient({
+  stateDelta: jsonObject.default({}),
+  artifactDelta: z.record(z.string(), z.number()).default({}),
+  requestedAuthConfigs: jsonObject.default({}),
+  requestedToolConfirmations: z.record(z.string(), ToolConfirmation).default({}),
+  deletedArtifactIds: z.array(z.string()).optional(),
+  skipSummarization: z.boolean().optional(),
+  transferToAgent: z.string().optional(),
+  escalate: z.boolean().optional(),
+  endOfAgent: z.boolean().optional(),
+  /** Deprecated spelling of `endOfAgent`; read, never written. */
+  endInvocation: z.boolean().optional(),
+  agentState: jsonObject.optional(),
+  compaction: EventCompaction.optional(),
+  rewindBeforeInvocationId: z.string().optional(),
+  route: z.unknown().optional(),
+  setModelResponse: z.unknown().optional(),
+}).meta({ id: 'EventActions' });
+export type EventActions = z.infer<typeof EventActions>;
+
+export const Transcription = lenient({ text: z.string().optional(), finished: z.boolean().optional() });
+export type Transcription = z.infer<typeof Transcription>;
+
+export const UsageMetadata = lenient({
+  promptTokenCount: z.number().optional(),
+  candidatesTokenCount: z.number().optional(),
+  totalTokenCount: z.number().optional(),
+  thoughtsTokenCount: z.number().optional(),
+  cachedContentTokenCount: z.number().optional(),
+  toolUsePromptTokenCount: z.number().optional(),
+});
+export type UsageMetadata = z.infer<typeof UsageMetadata>;
+
+/** The fields a model's answer shares with the event made from it. */
+export const responseFields = {
+  content: Content.optional(),
+  partial: z.boolean().optional(),
+  turnComplete: z.boolean().optional(),
+  turnCompleteReason: z.string().optional(),
+  interrupted: z.boolean().optional(),
+  finishReason: z.string().optional(),
+  errorCode: z.string().optional(),
+  errorMessage: z.string().optional(),
+  usageMetadata: UsageMetadata.optional(),
+  groundingMetadata: jsonObject.optional(),
+  citationMetadata: jsonObject.optional(),
+  modelVersion: z.string().optional(),
+  avgLogprobs: z.number().optional(),
+  logprobsResult: jsonObject.optional(),
+  cacheMetadata: jsonObject.optional(),
+  /** Java sends a list of entries here, the others an object: both are kept. */
+  customMetadata: z.union([jsonObject, z.array(z.unknown())]).optional(),
+  inputTranscription: Transcription.optional(),
+  outputTranscription: Transcription.optional(),
+  liveSessionResumptionUpdate: jsonObject.optional(),
+  liveSessionId: z.string().optional(),
+  goAway: jsonObject.optional(),
+};
+
+/** Seconds since the epoch from seconds, milliseconds or an RFC 3339 text: peers write each of them. */
+export const Timestamp = z
+  .union([z.number(), z.string()])
+  .transform((value, ctx) => {
+    const number = typeof value === 'number' ? value : Date.parse(value) / 1000;
+    if (Number.isFinite(number)) return number > 1e11 ? number / 1000 : number;
+    ctx.addIssue({ code: 'custom', message: 'is not a time' });
+    return z.NEVER;
+  })
+  .pipe(z.number())
+  .meta({ description: 'Seconds since the epoch' });
+
+/** One step of a run: what an author said or did. Partial events are shown, never stored. Times are in seconds. */
+export const Event = lenient({
+  id: z.string(),
+  invocationId: z.string().default(''),
+  author: z.string(),
+  timestamp: Timestamp,
+  ...responseFields,
+  actions: EventActions.prefault({}),
+  longRunningToolIds: z.array(z.string()).optional(),
+  branch: z.string().optional(),
+  output: z.unknown().optional(),
+  nodeInfo: jsonObject.optional(),
+}).meta({ id: 'Event' });
+export type Event = z.infer<typeof Event>;
+
+/** Fresh actions with the four maps the wire always shows. */
+export function newActions(): EventActions {
+  return { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} };
+}
+
+export const functionCalls = (event: Event): FunctionCall[] => functionCallsOf(event.content);
+export const functionResponses = (event: Event): FunctionResponse[] => functionResponsesOf(event.content);
+
+/** Whether the event's last part is the result of code the model had run (it has more to say then). */
+export function hasTrailingCodeExecutionResult(event: Event): boolean {
+  return event.content?.parts.at(-1)?.codeExecutionResult !== undefined;
+}
+
+/** Whether the event ends its agent's answer: nothing is left to call, to answer or to stream. */
+export function isFinalResponse(event: Event): boolean {
+  if (event.actions.skipSummarization || (event.longRunningToolIds?.length ?? 0) > 0) return true;
+  if (event.partial || hasTrailingCodeExecutionResult(event)) return false;
+  return !(event.content?.parts ?? []).some((part) => part.functionCall ?? part.functionResponse);
+}
+
+const jsonTexts = new WeakMap<Event, string>();
+
+/**
+ * The event as one line of JSON. For a frozen (stored) event the text is made once and shared by SSE, GET session and
+ * the stores.
+ */
+export function eventJson(event: Event): string {
+  const known = jsonTexts.get(event);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(event);
+  if (Object.isFrozen(event)) jsonTexts.set(event, text);
+  return text;
+}
+
+/** Reads an event from its JSON text, in either spelling of its keys. Throws a ZodError or SyntaxError. */
+export function parseEvent(text: string): Event {
+  return Event.parse(JSON.parse(text));
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/**
+ * An object schema for JSON from outside. Known keys may come in camelCase or snake_case (ADK clients use both), a
+ * `null` counts as absent (ADK servers send both), and unknown keys are kept as they are: they are data.
+ */
+export function lenient<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>> {
+  const aliases = new Map<string, string>();
+  for (const key of Object.keys(shape)) {
+    const alias = snake(key);
+    if (alias !== key) aliases.set(alias, key);
+  }
+  const known = new Set(Object.keys(shape));
+
+  const normalize = (input: unknown): unknown => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+    let copy: Record<string, unknown> | undefined;
+    const source = input as Record<string, unknown>;
+    for (const key in source) {
+      const name = aliases.get(key) ?? key;
+      const dropped = source[key] === null && known.has(name);
+      if (name === key && !dropped) continue;
+      copy ??= { ...source };
+      delete copy[key];
+      if (!dropped && source[name] === undefined) copy[name] = source[key];
+    }
+    return copy ?? source;
+  };
+
+  return z.preprocess(normalize, z.looseObject(shape));
+}

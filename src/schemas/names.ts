@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/** The longest app, user, session, artifact or evaluation name, in UTF-16 units. */
+export const maxNameLength = 256;
+
+// Control characters (C0, DEL, C1), and line and paragraph separators. Lone surrogates are tested by isWellFormed.
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+
+/**
+ * Why a text is not a name, or `undefined` when it is one. One grammar for all ids: no control character, no lone
+ * surrogate, no `.` or `..` segment, no slash or backslash, 1 to 256 characters. `slashes` allows `/` between
+ * segments (artifact names).
+ */
+export function nameFault(name: string, slashes = false): string | undefined {
+  if (name.length === 0) return 'is empty';
+  if (name.length > maxNameLength) return `is longer than ${maxNameLength} characters`;
+  if (!name.isWellFormed()) return 'holds a lone surrogate';
+  if (forbidden.test(name)) return 'holds a control character';
+  if (name.includes('\\')) return 'holds a backslash';
+  if (!slashes && name.includes('/')) return 'holds a slash';
+  if (name.trim().length === 0) return 'is blank';
+  const segments = name.split('/');
+  if (segments.some((segment) => segment === '.' || segment === '..')) return 'holds a "." or ".." segment';
+  if (slashes && segments.some((segment) => segment === '')) return 'holds an empty segment';
+  return undefined;
+}
+
+const named = (slashes: boolean): z.ZodString =>
+  z.string().superRefine((name, ctx) => {
+    const fault = nameFault(name, slashes);
+    if (fault) ctx.addIssue({ code: 'custom', message: fault });
+  });
+
+/** An app, user, session or evaluation id. */
+export const Name = named(false);
+/** An artifact name; `user:` in front makes it the user's, and it may hold `/`. */
+export const ArtifactName = named(true);

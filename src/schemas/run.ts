@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { Blob, Content, MessageContent } from './content.ts';
+import { lenient } from './lenient.ts';
+import { Name } from './names.ts';
+import { State } from './session.ts';
+
+/** What to do with a run when its session already has one: wait in line, answer 409, or cancel the one that runs. */
+export const OnBusy = z.enum(['queue', 'reject', 'interrupt']);
+export type OnBusy = z.infer<typeof OnBusy>;
+
+/** What a run does when the client that started it leaves. */
+export const OnDisconnect = z.enum(['cancel', 'continue']);
+export type OnDisconnect = z.infer<typeof OnDisconnect>;
+
+/** How the answers of a run are produced. Defaults and meaning: the ADK run configuration. */
+export const RunConfig = lenient({
+  streamingMode: z.enum(['none', 'sse', 'bidi']).optional(),
+  /** Model calls allowed in one invocation; 0 or less means no limit. Default 500. */
+  maxLlmCalls: z.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
+  saveInputBlobsAsArtifacts: z.boolean().optional(),
+  toolExecutionMode: z.enum(['parallel', 'sequential']).optional(),
+  /** Tool calls of one model answer that run at the same time. Default 16. */
+  maxParallelToolCalls: z.number().int().positive().optional(),
+  autoCreateSession: z.boolean().optional(),
+  pauseOnToolCalls: z.boolean().optional(),
+  responseModalities: z.array(z.string()).optional(),
+  speechConfig: z.record(z.string(), z.unknown()).optional(),
+  inputAudioTranscription: z.record(z.string(), z.unknown()).optional(),
+  outputAudioTranscription: z.record(z.string(), z.unknown()).optional(),
+  realtimeInputConfig: z.record(z.string(), z.unknown()).optional(),
+  contextWindowCompression: z.record(z.string(), z.unknown()).optional(),
+  sessionResumption: z.record(z.string(), z.unknown()).optional(),
+  proactivity: z.record(z.string(), z.unknown()).optional(),
+  enableAffectiveDialog: z.boolean().optional(),
+  saveLiveBlob: z.boolean().optional(),
+  explicitVadSignal: z.boolean().optional(),
+  customMetadata: z.record(z.string(), z.unknown()).optional(),
+  /** Milliseconds after which the run ends with `timed_out`. */
+  timeoutMs: z.number().int().positive().optional(),
+  /** Milliseconds one tool call may take. */
+  toolTimeoutMs: z.number().int().positive().optional(),
+});
+export type RunConfig = z.infer<typeof RunConfig>;
+
+/** Body of `/run` and `/run_sse`. `newMessage` may be absent only when `invocationId` names a run to go on with. */
+export const RunRequest = lenient({
+  appName: Name,
+  userId: Name,
+  sessionId: Name,
+  newMessage: MessageContent.optional(),
+  streaming: z.boolean().default(false),
+  stateDelta: State.optional(),
+  functionCallEventId: z.string().optional(),
+  invocationId: z.string().optional(),
+  customMetadata: z.record(z.string(), z.unknown()).optional(),
+  onBusy: OnBusy.optional(),
+  onDisconnect: OnDisconnect.optional(),
+  resumable: z.boolean().optional(),
+  runConfig: RunConfig.optional(),
+}).meta({ id: 'RunRequest' });
+export type RunRequest = z.infer<typeof RunRequest>;
+
+const marker = z.record(z.string(), z.unknown());
+
+/** One message of a live client: a turn, realtime media, a manual speech mark, or the end of input. */
+export const LiveRequest = lenient({
+  content: Content.optional(),
+  blob: Blob.optional(),
+  activityStart: marker.optional(),
+  activityEnd: marker.optional(),
+  close: z.boolean().optional(),
+}).meta({ id: 'LiveRequest' });
+export type LiveRequest = z.infer<typeof LiveRequest>;
