@@ -1,0 +1,24 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type App = 'quick' | 'stream' | 'slow' | 'flood';
+
+/** Enough events to fill every socket buffer between the server and a client that does not read (some 12 MB). */
+const FLOOD_CHUNKS = 30_000;
+
+/** Scripted models that cost nothing but what their name says. */
+const scripts: Readonly<Record<App, () => unknown>> = {
+  quick: () => ({ text: 'Hello! I am well, thank you for asking.' }),
+  stream: () => ({ chunks: Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(60, ' and so on')) }),
+  slow: () => ({ text: 'Good things take time.', delayMs: 200 }),
+  flood: () => ({ chunks: Array.from({ length: FLOOD_CHUNKS }, () => 'drop after drop ') }),
+};
+
+/** Writes one folder for each app, as YAML (of which JSON is a part). */
+export function writeAgents(folder: string, apps: readonly App[]): void {
+  for (const app of apps) {
+    mkdirSync(join(folder, app), { recursive: true });
+    const agent = { name: `${app}_agent`, model: 'scripted', instruction: 'Be brief.', script: [scripts[app]()] };
+    writeFileSync(join(folder, app, 'root_agent.yaml'), JSON.stringify(agent));
+  }
+}

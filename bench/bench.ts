@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeAgents, type App } from './agents.ts';
+import { startServer, type ChildServer } from './child-server.ts';
+
+/** What a case gets: how much work to do, and servers on demand. */
+export interface Bench {
+  /** How often a figure is taken; the median counts. */
+  readonly rounds: number;
+  /** 1 for the full amount of work. */
+  readonly scale: number;
+  /** Starts the measured server over a folder that holds only these apps. */
+  start(apps: readonly App[]): Promise<ChildServer>;
+  startBare(kind: 'fastify' | 'sse'): Promise<ChildServer>;
+  /** Stops every server started so far. */
+  stopAll(): Promise<void>;
+  /** Stops everything and removes the folders. */
+  close(): Promise<void>;
+}
+
+export interface BenchOptions {
+  readonly rounds: number;
+  readonly scale: number;
+  /** The file that Node starts as the measured server. */
+  readonly entry: string;
+}
+
+export function openBench({ rounds, scale, entry }: BenchOptions): Bench {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-server-bench-'));
+  const running: ChildServer[] = [];
+  let started = 0;
+  const start = async (args: readonly string[], readyPath: string): Promise<ChildServer> => {
+    started += 1;
+    const server = await startServer({ args, readyPath, logFile: join(folder, `${started}.log`) });
+    running.push(server);
+    return server;
+  };
+  const stopAll = async (): Promise<void> => {
+    await Promise.all(running.splice(0).map((server) => server.stop()));
+  };
+  return {
+    rounds,
+    scale,
+    start: (apps) => {
+      const agents = join(folder, apps.join('-'));
+      writeAgents(agents, apps);
+      return start([entry, '--port', '0', '--agents', agents], '/list-apps');
+    },
+    startBare: (kind) => start(['bench/bare-server.ts', kind], '/version'),
+    stopAll,
+    close: async () => {
+      await stopAll();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
