@@ -1,0 +1,122 @@
+import { redact } from '../base/redact.ts';
+import type { TraceSpan } from '../schemas/records.ts';
+import type { SpanRecord, SpanSink } from './spans.ts';
+
+interface TraceLog {
+  readonly id: string;
+  readonly spans: SpanRecord[];
+  readonly sessions: Set<string>;
+  readonly events: string[];
+  weight: number;
+}
+
+interface RecorderOptions {
+  /** Spans plus the contents they hold on to; the oldest traces go first. */
+  readonly maxWeight?: number;
+  /** False: requests, responses, arguments and results read as `{}` (`ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS`). */
+  readonly captureContent?: boolean;
+}
+
+const eventIdKey = 'gcp.vertex.agent.event_id';
+const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
+
+/** Keeps the latest traces of the process for the trace endpoints. Older ones are dropped, so memory stays bounded. */
+export class TraceRecorder implements SpanSink {
+  readonly #traces = new Map<string, TraceLog>();
+  readonly #bySession = new Map<string, Set<TraceLog>>();
+  readonly #byEvent = new Map<string, SpanRecord>();
+  readonly #maxWeight: number;
+  readonly #captureContent: boolean;
+  #weight = 0;
+
+  constructor({ maxWeight = 200_000, captureContent = true }: RecorderOptions = {}) {
+    this.#maxWeight = maxWeight;
+    this.#captureContent = captureContent;
+  }
+
+  ended(span: SpanRecord): void {
+    const trace = this.#traceOf(span.traceId);
+    if (trace.weight > this.#maxWeight) return; // one endless conversation may not hold everything
+    trace.spans.push(span);
+    trace.weight += span.weight;
+    this.#weight += span.weight;
+    this.#index(span, trace);
+    while (this.#weight > this.#maxWeight && this.#traces.size > 1) this.#dropOldest();
+  }
+
+  /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
+  forEvent(eventId: string): Record<string, unknown> | undefined {
+    const span = this.#byEvent.get(eventId);
+    return span && { ...this.#attributesOf(span), trace_id: span.traceId, span_id: span.spanId };
+  }
+
+  /** Every finished span of every trace that touched the session, oldest first; empty when there is none. */
+  forSession(sessionId: string): TraceSpan[] {
+    const spans = [...(this.#bySession.get(sessionId) ?? [])].flatMap((trace) => trace.spans);
+    return spans
+      .toSorted((a, b) => a.startTime - b.startTime)
+      .map((span) => ({
+        name: span.name,
+        span_id: span.spanId,
+        trace_id: span.traceId,
+        start_time: span.startTime,
+        end_time: span.endTime,
+        attributes: this.#attributesOf(span),
+        parent_span_id: span.parentId ?? null,
+      }));
+  }
+
+  /** Drops what was recorded of a session that is being deleted. */
+  forget(sessionId: string): void {
+    for (const trace of this.#bySession.get(sessionId) ?? []) this.#drop(trace);
+  }
+
+  #traceOf(id: string): TraceLog {
+    const known = this.#traces.get(id);
+    if (known) return known;
+    const trace: TraceLog = { id, spans: [], sessions: new Set(), events: [], weight: 0 };
+    this.#traces.set(id, trace);
+    return trace;
+  }
+
+  #index(span: SpanRecord, trace: TraceLog): void {
+    for (const key of sessionKeys) {
+      const sessionId = span.attributes[key];
+      if (typeof sessionId !== 'string' || trace.sessions.has(sessionId)) continue;
+      trace.sessions.add(sessionId);
+      const traces = this.#bySession.get(sessionId);
+      if (traces) traces.add(trace);
+      else this.#bySession.set(sessionId, new Set([trace]));
+    }
+    const eventId = span.attributes[eventIdKey];
+    if (typeof eventId === 'string' && (span.name === 'call_llm' || span.name.startsWith('execute_tool'))) {
+      this.#byEvent.set(eventId, span);
+      trace.events.push(eventId);
+    }
+  }
+
+  #attributesOf(span: SpanRecord): Record<string, unknown> {
+    const attributes: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(span.attributes)) {
+      attributes[key] = typeof value === 'string' ? redact(value) : value;
+    }
+    for (const [key, make] of span.lazy ?? []) attributes[key] = this.#captureContent ? redact(make()) : '{}';
+    return attributes;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#traces.values().next().value;
+    if (oldest) this.#drop(oldest);
+  }
+
+  #drop(trace: TraceLog): void {
+    this.#traces.delete(trace.id);
+    this.#weight -= trace.weight;
+    for (const sessionId of trace.sessions) {
+      const traces = this.#bySession.get(sessionId);
+      traces?.delete(trace);
+      if (traces?.size === 0) this.#bySession.delete(sessionId);
+    }
+    for (const eventId of trace.events) this.#byEvent.delete(eventId);
+  }
+}
