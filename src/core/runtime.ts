@@ -1,3 +1,4 @@
+import type { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import type { Event, EventActions, ToolConfirmation } from '../schemas/event.ts';
@@ -81,6 +82,16 @@ export interface AgentLoader {
   listAgents(): Promise<string[]>;
   /** Throws `app_not_found`, `app_broken` or `ConfigurationException`. Loaded apps are shared until they change. */
   loadAgent(appName: string): Promise<App>;
+  /**
+   * What is wrong with the app's files as they are now, as far as they have been tried: `loadAgent` goes on giving the
+   * last version that worked.
+   */
+  failureOf?(appName: string): AppError | undefined;
+  /**
+   * Keeps the agents of a loaded app open until the returned function is called. A replaced app is closed once nobody
+   * holds it.
+   */
+  hold?(app: App): () => void;
   close(): Promise<void>;
 }
 
