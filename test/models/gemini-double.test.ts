@@ -175,6 +175,19 @@ it('holds an answer until the test lets it go', async () => {
   expect((await call).text).toBe('late');
 });
 
+it('holds the rest of a stream until the test lets it go', async () => {
+  const gate = Promise.withResolvers<void>();
+  double.answer(() => ({ chunks: ['now', 'later'], pause: gate.promise }));
+  const seen: (string | undefined)[] = [];
+
+  for await (const chunk of await client.models.generateContentStream(ask)) {
+    seen.push(chunk.text);
+    gate.resolve();
+  }
+
+  expect(seen).toEqual(['now', 'later']);
+});
+
 it('fails a request beyond the replies it was given, and one to another path', async () => {
   double.answerInTurn('only');
 

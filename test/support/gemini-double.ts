@@ -171,6 +171,7 @@ export class GeminiDouble {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [at, body] of bodies.entries()) {
       if (at > 0) await this.#pause(reply);
+      if (at > 0) await reply.pause;
       response.write(frame(body));
       if (reply.broken === 'cut') return void response.end(frame(body).slice(0, -20));
       if (reply.broken) return breakOff(response, request, reply.broken);

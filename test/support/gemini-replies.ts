@@ -47,6 +47,8 @@ export interface GeminiReply {
   readonly delayMs?: number;
   /** The answer waits for this promise. */
   readonly after?: Promise<unknown>;
+  /** The frames of a stream after the first wait for this promise. */
+  readonly pause?: Promise<unknown>;
   /**
    * How the connection misbehaves after the first frame of a stream (or, unary, after half the body):
    * `cut` ends a stream in the middle of its second frame as if that were all, `reset` resets the socket,
