@@ -1,0 +1,95 @@
+import type { AgentLoader } from '../core/runtime.ts';
+import type { Services } from '../core/services.ts';
+import type { Event } from '../schemas/event.ts';
+import type { TraceSpan } from '../schemas/records.ts';
+import type { RunRequest } from '../schemas/run.ts';
+
+/** A started run: iterating it pulls its events, breaking off closes it. */
+export interface RunEvents extends AsyncIterable<Event> {
+  readonly invocationId: string;
+}
+
+/** What the routes need of the runner. Whatever is the caller's fault is thrown by `start`, before the first event. */
+export interface RunStarter {
+  start(request: RunRequest, signal: AbortSignal): Promise<RunEvents>;
+}
+
+/** What the routes need of the recorder of finished spans. */
+export interface TraceReader {
+  /** Attributes of the span that made this event; `undefined` when none is kept. */
+  forEvent(eventId: string): Record<string, unknown> | undefined;
+  forSession(sessionId: string): TraceSpan[];
+  /** Drops what is kept of a session that is being deleted. */
+  forget(sessionId: string): void;
+}
+
+/** Cross-origin access, after the interface specification, section 4.4: six components in this order. */
+export interface CorsConfig {
+  /** Which paths it covers, in Ant style: `/**` is all, `/apps/**` everything below `/apps/`. */
+  readonly mapping: string;
+  /** Exact origins, or `*` alone (then without credentials). */
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  /** Request headers a page may send. */
+  readonly headers: readonly string[];
+  readonly allowCredentials: boolean;
+  /** Seconds for which a browser may remember a preflight. */
+  readonly maxAge: number;
+}
+
+export interface HttpConfig {
+  /** The address the server binds: on a loopback address the Host header must name this machine. */
+  readonly host: string;
+  /** Host names (without port) accepted besides the loopback ones. */
+  readonly allowHosts: readonly string[];
+  /** Origins, as the browser sends them, that may call besides our own. */
+  readonly allowOrigins: readonly string[];
+  /** Absent: derived from `allowOrigins`; no cross-origin access when that is empty, too. */
+  readonly cors?: CorsConfig;
+  readonly bodyLimitBytes: number;
+  readonly maxConnections: number;
+  /** A built user interface to serve under `/dev-ui/`; absent: ours. */
+  readonly devUiDir?: string;
+  /** App that requests mean which name none. */
+  readonly defaultApp?: string;
+  /** How long running runs may go on once the server closes. */
+  readonly shutdownGraceMs: number;
+  /** Silence on an event stream after which a comment is sent. */
+  readonly keepAliveMs: number;
+  /** How long a client may leave its event stream unread. */
+  readonly stallMs: number;
+  /** How long a run may go on after its client left with `onDisconnect: "continue"`. */
+  readonly detachedRunMs: number;
+}
+
+export const httpDefaults: HttpConfig = {
+  host: '127.0.0.1',
+  allowHosts: [],
+  allowOrigins: [],
+  bodyLimitBytes: 10 * 1024 * 1024,
+  maxConnections: 10_000,
+  shutdownGraceMs: 30_000,
+  keepAliveMs: 15_000,
+  stallMs: 60_000,
+  detachedRunMs: 600_000,
+};
+
+/** Where the routes log: objects first, then a constant sentence. A pino logger fits. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Everything the HTTP floor is given. */
+export interface HttpDeps {
+  readonly loader: AgentLoader;
+  readonly services: Services;
+  readonly runner: RunStarter;
+  readonly traces: TraceReader;
+  /** Our own version, for `/version` and the OpenAPI document. */
+  readonly version: string;
+  readonly log: Log;
+  /** What is absent takes its default. */
+  readonly config?: Partial<HttpConfig>;
+}
