@@ -14,7 +14,10 @@ export interface SessionService {
    * dropped; `events` are stored in order with their state. Throws `session_exists`.
    */
   createSession(owner: SessionOwner, options?: NewSession): Promise<Session>;
-  /** The session with its merged state (app, user, session), or `undefined`. */
+  /**
+   * The session with its merged state (app, user, session), or `undefined`. An evaluation session (its id starts with
+   * `___eval___session___`) is found under any user of its app, for views that know the id only.
+   */
   getSession(key: SessionKey, config?: GetSessionConfig): Promise<Session | undefined>;
   /** The owner's sessions without events, with merged state; evaluation sessions left out. */
   listSessions(owner: SessionOwner): Promise<Session[]>;

@@ -1,0 +1,28 @@
+import { AppError } from '../../base/errors.ts';
+import { deepFreeze, toJson } from '../../base/json.ts';
+import type { Part } from '../../schemas/content.ts';
+import { nameFault } from '../../schemas/names.ts';
+
+const userPrefix = 'user:';
+
+/** Whether the artifact belongs to the user rather than to one session. */
+export const isUserArtifact = (name: string): boolean => name.startsWith(userPrefix);
+
+/** Throws `invalid_name` for a name that could not be stored everywhere. It may hold `/`, but no way out of its folder. */
+export function checkArtifactName(name: string): void {
+  const fault = nameFault(isUserArtifact(name) ? name.slice(userPrefix.length) : name, true);
+  if (fault) throw new AppError('invalid_name', `Artifact name ${JSON.stringify(name)} ${fault}`);
+}
+
+/** A frozen copy of what can be stored: inline data, text or a file reference. Throws `invalid_request` for anything else. */
+export function storedPart(artifact: Part): Part {
+  if (artifact.inlineData === undefined && artifact.text === undefined && artifact.fileData === undefined) {
+    throw new AppError('invalid_request', 'An artifact must hold inlineData, text or fileData');
+  }
+  return deepFreeze(toJson(artifact)) as Part;
+}
+
+export function mimeTypeOf(artifact: Part): string | undefined {
+  if (artifact.inlineData) return artifact.inlineData.mimeType;
+  return artifact.text === undefined ? artifact.fileData?.mimeType : 'text/plain';
+}

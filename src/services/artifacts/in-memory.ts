@@ -1,0 +1,87 @@
+import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import type { ArtifactService } from '../../core/services.ts';
+import type { Part } from '../../schemas/content.ts';
+import type { ArtifactVersion } from '../../schemas/records.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import { checkArtifactName, isUserArtifact, mimeTypeOf, storedPart } from './artifact-parts.ts';
+
+interface StoredVersion {
+  readonly artifact: Part;
+  readonly about: ArtifactVersion;
+}
+
+/** Artifact name → its versions; a version is its index. */
+type Shelf = Map<string, StoredVersion[]>;
+
+/** Keeps artifacts for the life of the process: one shelf for each session and one for each user. */
+export class InMemoryArtifacts implements ArtifactService {
+  readonly #shelves = new Map<string, Shelf>();
+
+  async saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+    checkArtifactName(name);
+    const stored = storedPart(artifact);
+    const shelfKey = shelfKeyFor(key, name);
+    const shelf: Shelf = this.#shelves.get(shelfKey) ?? new Map<string, StoredVersion[]>();
+    const versions = shelf.get(name) ?? [];
+    const version = versions.length;
+    versions.push({ artifact: stored, about: describe(key, name, stored, { version, metadata }) });
+    shelf.set(name, versions);
+    this.#shelves.set(shelfKey, shelf);
+    return version;
+  }
+
+  async loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined> {
+    const versions = this.#versions(key, name);
+    return versions[version ?? versions.length - 1]?.artifact;
+  }
+
+  async listArtifactKeys(key: SessionKey): Promise<string[]> {
+    const session = this.#shelves.get(sessionShelf(key))?.keys() ?? [];
+    const user = this.#shelves.get(userShelf(key))?.keys() ?? [];
+    return [...session, ...user].toSorted();
+  }
+
+  async listVersions(key: SessionKey, name: string): Promise<ArtifactVersion[]> {
+    return this.#versions(key, name).map((stored) => stored.about);
+  }
+
+  async deleteArtifact(key: SessionKey, name: string): Promise<void> {
+    const shelfKey = shelfKeyFor(key, name);
+    const shelf = this.#shelves.get(shelfKey);
+    shelf?.delete(name);
+    if (shelf?.size === 0) this.#shelves.delete(shelfKey);
+  }
+
+  async deleteSessionArtifacts(key: SessionKey): Promise<void> {
+    this.#shelves.delete(sessionShelf(key));
+  }
+
+  #versions(key: SessionKey, name: string): readonly StoredVersion[] {
+    return this.#shelves.get(shelfKeyFor(key, name))?.get(name) ?? [];
+  }
+}
+
+const sessionShelf = ({ appName, userId, sessionId }: SessionKey): string =>
+  JSON.stringify([appName, userId, sessionId]);
+const userShelf = ({ appName, userId }: SessionKey): string => JSON.stringify([appName, userId]);
+const shelfKeyFor = (key: SessionKey, name: string): string =>
+  isUserArtifact(name) ? userShelf(key) : sessionShelf(key);
+
+function describe(
+  key: SessionKey,
+  name: string,
+  artifact: Part,
+  { version, metadata }: { version: number; metadata: JsonObject },
+): ArtifactVersion {
+  const owner = `apps/${encodeURIComponent(key.appName)}/users/${encodeURIComponent(key.userId)}`;
+  const place = isUserArtifact(name) ? owner : `${owner}/sessions/${encodeURIComponent(key.sessionId)}`;
+  const mimeType = mimeTypeOf(artifact);
+  return deepFreeze({
+    version,
+    canonicalUri:
+      artifact.fileData?.fileUri ?? `memory://${place}/artifacts/${encodeURIComponent(name)}/versions/${version}`,
+    customMetadata: toJson(metadata) as JsonObject,
+    createTime: Date.now() / 1000,
+    ...(mimeType === undefined ? {} : { mimeType }),
+  });
+}

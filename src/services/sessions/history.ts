@@ -1,0 +1,46 @@
+import { AppError } from '../../base/errors.ts';
+import { deepFreeze } from '../../base/json.ts';
+import type { EventPage } from '../../core/services.ts';
+import type { Event } from '../../schemas/event.ts';
+import type { GetSessionConfig } from '../../schemas/session.ts';
+import { withoutTemp } from './state-scopes.ts';
+
+/** Ids that start so belong to evaluation runs: kept out of lists, found under any user of their app. */
+const evaluationPrefix = '___eval___session___';
+
+export const isEvaluationSession = (sessionId: string): boolean => sessionId.startsWith(evaluationPrefix);
+
+/** The event as it is stored: frozen, without `temp:` keys. The event handed in becomes the store's. */
+export function storedEvent(event: Event): Event {
+  const delta = event.actions.stateDelta;
+  const kept = withoutTemp(delta);
+  if (kept === delta) return deepFreeze(event);
+  return deepFreeze({ ...event, actions: { ...event.actions, stateDelta: kept } });
+}
+
+/** A new array of the events a reader asked for: the last so many first, then those that are late enough. */
+export function windowOf(events: readonly Event[], config: GetSessionConfig = {}): Event[] {
+  const { numRecentEvents = 0, afterTimestamp } = config;
+  const recent = events.slice(numRecentEvents > 0 ? -numRecentEvents : 0);
+  return afterTimestamp === undefined ? recent : recent.filter((event) => event.timestamp >= afterTimestamp);
+}
+
+const defaultPageSize = 100;
+const maxPageSize = 1000;
+
+/** Which events a page covers: `size` of them from the 0-based position `start`. Throws `invalid_request`. */
+export function pageBounds({ pageSize = defaultPageSize, pageToken }: EventPage = {}): { start: number; size: number } {
+  if (!Number.isInteger(pageSize) || pageSize < 1) {
+    throw new AppError('invalid_request', `A page size must be a whole number above 0, not "${pageSize}"`);
+  }
+  return { start: pageToken === undefined ? 0 : positionOf(pageToken), size: Math.min(pageSize, maxPageSize) };
+}
+
+/** The token of the page that starts at a position. Its form is nobody's business. */
+export const pageTokenFor = (position: number): string => Buffer.from(`events:${position}`).toString('base64url');
+
+function positionOf(token: string): number {
+  const match = /^events:(\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString());
+  if (!match) throw new AppError('invalid_request', `"${token}" is not a page token`);
+  return Number(match[1]);
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
+import type { Event } from '../../schemas/event.ts';
+import type { ListEventsResponse } from '../../schemas/records.ts';
+import {
+  type GetSessionConfig,
+  keyOf,
+  type Session,
+  type SessionKey,
+  type SessionOwner,
+} from '../../schemas/session.ts';
+import { isEvaluationSession, pageBounds, pageTokenFor, storedEvent, windowOf } from './history.ts';
+import { applyDelta, applyScopedDelta, mergeState, type ScopedState } from './state-scopes.ts';
+
+export interface InMemorySessionsOptions {
+  /** Sessions kept; beyond it the least recently used one is forgotten. Default: no limit. */
+  readonly maxSessions?: number;
+  /** Milliseconds after its last use that a session may be forgotten. Default: never. */
+  readonly idleMs?: number;
+  /** Told of each session that was forgotten, so that what belongs to it can go too. */
+  readonly onEvicted?: (key: SessionKey) => void;
+}
+
+interface UserRecord {
+  readonly state: JsonObject;
+  readonly sessions: Map<string, StoredSession>;
+}
+
+interface AppRecord {
+  readonly state: JsonObject;
+  readonly users: Map<string, UserRecord>;
+}
+
+interface StoredSession {
+  readonly key: SessionKey;
+  /** The session's own state and, shared with other sessions, its user's and its app's. */
+  readonly state: ScopedState;
+  readonly events: Event[];
+  readonly eventIds: Set<string>;
+  lastUpdateTime: number;
+  usedAt: number;
+}
+
+/**
+ * Keeps sessions for the life of the process. Events are frozen when they are stored and shared with every reader, so
+ * that neither an append nor a read copies history. Nothing is forgotten unless a limit is set.
+ */
+export class InMemorySessions implements SessionService {
+  readonly #apps = new Map<string, AppRecord>();
+  /** All sessions, least recently used first. */
+  readonly #recency = new Set<StoredSession>();
+  readonly #options: InMemorySessionsOptions;
+
+  constructor(options: InMemorySessionsOptions = {}) {
+    this.#options = options;
+  }
+
+  async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
+    this.#evict();
+    const sessionId = options.sessionId?.trim() || randomUUID();
+    if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
+      throw new AppError('session_exists', `Session "${sessionId}" already exists`);
+    }
+    const events = (options.events ?? []).filter((event) => !event.partial);
+    const eventIds = new Set(events.map((event) => event.id));
+    if (eventIds.size < events.length) throw new AppError('invalid_request', 'Two events have the same id');
+
+    const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
+    const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
+    const now = Date.now();
+    const stored: StoredSession = {
+      key: { appName, userId, sessionId },
+      state: { app: app.state, user: user.state, session: {} },
+      events: events.map(storedEvent),
+      eventIds,
+      lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now / 1000),
+      usedAt: now,
+    };
+    applyScopedDelta(stored.state, deepFreeze(toJson(options.state ?? {})) as JsonObject);
+    for (const event of stored.events) applyScopedDelta(stored.state, event.actions.stateDelta);
+    user.sessions.set(sessionId, stored);
+    this.#recency.add(stored);
+    this.#evict();
+    return snapshot(stored, windowOf(stored.events));
+  }
+
+  async getSession(key: SessionKey, config?: GetSessionConfig): Promise<Session | undefined> {
+    const stored = this.#find(key);
+    return stored && snapshot(stored, windowOf(stored.events, config));
+  }
+
+  async listSessions({ appName, userId }: SessionOwner): Promise<Session[]> {
+    this.#evict();
+    const owned = [...(this.#apps.get(appName)?.users.get(userId)?.sessions.values() ?? [])];
+    return owned.filter(({ key }) => !isEvaluationSession(key.sessionId)).map((stored) => snapshot(stored, []));
+  }
+
+  async deleteSession(key: SessionKey): Promise<void> {
+    const stored = this.#find(key);
+    if (stored) this.#remove(stored);
+  }
+
+  async listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse> {
+    const { events } = this.#require(key);
+    const { start, size } = pageBounds(page);
+    const end = start + size;
+    const found = { events: events.slice(start, end) };
+    return end < events.length ? { ...found, nextPageToken: pageTokenFor(end) } : found;
+  }
+
+  async appendEvent(session: Session, event: Event): Promise<Event> {
+    if (event.partial) return event;
+    const stored = this.#require(keyOf(session));
+    if (stored.eventIds.has(event.id)) {
+      throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
+    }
+    const kept = storedEvent(event);
+    stored.events.push(kept);
+    stored.eventIds.add(kept.id);
+    applyScopedDelta(stored.state, kept.actions.stateDelta);
+    stored.lastUpdateTime = Math.max(stored.lastUpdateTime, kept.timestamp);
+
+    session.events.push(kept);
+    applyDelta(session.state, deepFreeze(event.actions.stateDelta));
+    session.lastUpdateTime = stored.lastUpdateTime;
+    return kept;
+  }
+
+  async closeSession(): Promise<void> {
+    // Nothing is held for a session but its data.
+  }
+
+  #require(key: SessionKey): StoredSession {
+    const stored = this.#find(key);
+    if (!stored) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    return stored;
+  }
+
+  /** Finding a session counts as using it. */
+  #find({ appName, userId, sessionId }: SessionKey): StoredSession | undefined {
+    this.#evict();
+    const users = this.#apps.get(appName)?.users;
+    let stored = users?.get(userId)?.sessions.get(sessionId);
+    if (!stored && users && isEvaluationSession(sessionId)) {
+      stored = users
+        .values()
+        .map((user) => user.sessions.get(sessionId))
+        .find((found) => found !== undefined);
+    }
+    if (stored) {
+      this.#recency.delete(stored);
+      this.#recency.add(stored);
+      stored.usedAt = Date.now();
+    }
+    return stored;
+  }
+
+  /** Stops at the first session that may stay: they are ordered by use. No timer, the next caller pays. */
+  #evict(): void {
+    const { maxSessions = Infinity, idleMs = Infinity, onEvicted } = this.#options;
+    const latest = Date.now() - idleMs;
+    for (const stored of this.#recency) {
+      if (this.#recency.size <= maxSessions && stored.usedAt > latest) return;
+      this.#remove(stored);
+      onEvicted?.(stored.key);
+    }
+  }
+
+  /** Records of users and apps go with their last session, unless they have state to remember. */
+  #remove(stored: StoredSession): void {
+    const { appName, userId, sessionId } = stored.key;
+    this.#recency.delete(stored);
+    const app = this.#apps.get(appName);
+    const user = app?.users.get(userId);
+    user?.sessions.delete(sessionId);
+    if (user?.sessions.size === 0 && isEmpty(user.state)) app?.users.delete(userId);
+    if (app?.users.size === 0 && isEmpty(app.state)) this.#apps.delete(appName);
+  }
+}
+
+function snapshot({ key, state, lastUpdateTime }: StoredSession, events: Event[]): Session {
+  return {
+    id: key.sessionId,
+    appName: key.appName,
+    userId: key.userId,
+    state: mergeState(state),
+    events,
+    lastUpdateTime,
+  };
+}
+
+const isEmpty = (state: JsonObject): boolean => Object.keys(state).length === 0;
+
+function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

@@ -1,0 +1,61 @@
+import { define, type JsonObject } from '../../base/json.ts';
+
+/** What other ADK runtimes write in a delta where a key is deleted; `null` says the same. */
+export const removedMarker = '__ADK_SENTINEL_REMOVED__';
+
+/** Keys starting with this live as long as the invocation and are never stored. */
+const tempPrefix = 'temp:';
+const appPrefix = 'app:';
+const userPrefix = 'user:';
+
+/** State by scope, keys without their prefix: the shape of the tables of an ADK database. `temp:` keys are left out. */
+export interface ScopedState {
+  readonly app: JsonObject;
+  readonly user: JsonObject;
+  readonly session: JsonObject;
+}
+
+export function splitState(state: JsonObject): ScopedState {
+  const scoped: ScopedState = { app: {}, user: {}, session: {} };
+  for (const key of Object.keys(state)) {
+    if (key.startsWith(tempPrefix)) continue;
+    if (key.startsWith(appPrefix)) define(scoped.app, key.slice(appPrefix.length), state[key]);
+    else if (key.startsWith(userPrefix)) define(scoped.user, key.slice(userPrefix.length), state[key]);
+    else define(scoped.session, key, state[key]);
+  }
+  return scoped;
+}
+
+/** One flat state with the prefixes back on. A new object; its values are shared. */
+export function mergeState({ app, user, session }: ScopedState): JsonObject {
+  const state = { ...session };
+  for (const key of Object.keys(app)) state[appPrefix + key] = app[key];
+  for (const key of Object.keys(user)) state[userPrefix + key] = user[key];
+  return state;
+}
+
+/** Writes a delta into a state in place. `null`, `undefined` and the removal marker delete their key. */
+export function applyDelta(state: JsonObject, delta: JsonObject): void {
+  for (const key of Object.keys(delta)) {
+    const value = delta[key];
+    if (value === null || value === undefined || value === removedMarker) delete state[key];
+    else define(state, key, value);
+  }
+}
+
+/** Applies a flat delta to each scope it names. */
+export function applyScopedDelta(state: ScopedState, delta: JsonObject): void {
+  const scoped = splitState(delta);
+  applyDelta(state.app, scoped.app);
+  applyDelta(state.user, scoped.user);
+  applyDelta(state.session, scoped.session);
+}
+
+/** The state or delta without its `temp:` keys: the same object when it has none. */
+export function withoutTemp(state: JsonObject): JsonObject {
+  const keys = Object.keys(state);
+  if (!keys.some((key) => key.startsWith(tempPrefix))) return state;
+  const kept: JsonObject = {};
+  for (const key of keys) if (!key.startsWith(tempPrefix)) define(kept, key, state[key]);
+  return kept;
+}
