@@ -1,0 +1,35 @@
+/** The word nearest to a misspelled one, when it is near enough to be what was meant; case, `-` and `_` do not count. */
+export function closest(word: string, known: Iterable<string>): string | undefined {
+  const wanted = plain(word);
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  for (const candidate of known) {
+    const edits = distance(wanted, plain(candidate));
+    if (edits >= least) continue;
+    best = candidate;
+    least = edits;
+  }
+  return best;
+}
+
+/** ` (did you mean "x"?)`, or nothing: to put behind a message. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const meant = closest(word, known);
+  return meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+}
+
+const plain = (word: string): string => word.slice(0, 64).toLowerCase().replaceAll(/[-_]/g, '');
+
+/** Letters to insert, delete or replace to make `b` of `a` (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...a].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...b].entries()) {
+      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
