@@ -2,7 +2,7 @@
 export function closest(word: string, known: Iterable<string>): string | undefined {
   const wanted = plain(word);
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let least = Math.ceil(wanted.length / 3) + 1;
   for (const candidate of known) {
     const edits = distance(wanted, plain(candidate));
     if (edits >= least) continue;
@@ -22,10 +22,11 @@ const plain = (word: string): string => word.slice(0, 64).toLowerCase().replaceA
 
 /** Letters to insert, delete or replace to make `b` of `a` (Levenshtein). */
 function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...a].entries()) {
+  const others = b.split('');
+  let row = [0, ...others.map((_, index) => index + 1)];
+  for (const [index, letter] of a.split('').entries()) {
     const next = [index + 1];
-    for (const [column, other] of [...b].entries()) {
+    for (const [column, other] of others.entries()) {
       const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
       next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
     }
