@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import { compileJsonSchema, pathText } from './json-schema-check.ts';
+import { jsonSchemaFrom } from './schema-dialects.ts';
+
+/** A shape as authors write it: a zod type, or JSON Schema (Gemini's upper-case types included). */
+export type SchemaSource<T> = z.ZodType<T> | JsonObject;
+
+/** A value that fits, with defaults filled in, or what is wrong with it: one sentence each, starting with the path. */
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface ValueSchema<T> {
+  /** JSON Schema, as a model is told it. */
+  readonly json: JsonObject;
+  /** Never changes the value it is given. */
+  check(value: unknown): Promise<Checked<T>>;
+}
+
+/** A model that gets more than this at once does not mend it better. */
+const maxProblems = 20;
+
+/** Reads a schema source. Throws ConfigurationException when it is neither kind. */
+export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
+  if (isZodType(source)) return { json: zodToJson(source), check: (value) => checkZod(source, value) };
+  if ('safeParse' in source) {
+    throw new AppError('ConfigurationException', 'A schema was made by an older zod; this server reads zod 4');
+  }
+  const json = jsonSchemaFrom(source);
+  return {
+    json,
+    async check(value) {
+      const check = await compileJsonSchema(json);
+      const copy = structuredClone(value);
+      const problems = check(copy);
+      return problems.length === 0 ? { ok: true, value: copy as T } : refused(problems);
+    },
+  };
+}
+
+/** By shape, not by class: an agent may bring its own copy of zod. */
+const isZodType = <T>(source: SchemaSource<T>): source is z.ZodType<T> => '_zod' in source;
+
+function zodToJson(type: z.ZodType): JsonObject {
+  const { $schema: _, ...json } = z.toJSONSchema(type, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // zod states the bounds of safe integers, which only costs tokens.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return json;
+}
+
+async function checkZod<T>(type: z.ZodType<T>, value: unknown): Promise<Checked<T>> {
+  const result = await type.safeParseAsync(value);
+  if (result.success) return { ok: true, value: result.data };
+  return refused(result.error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`));
+}
+
+const refused = (problems: readonly string[]): { ok: false; problems: readonly string[] } => ({
+  ok: false,
+  problems: problems.slice(0, maxProblems),
+});
