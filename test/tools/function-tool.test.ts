@@ -44,7 +44,7 @@ it('answers arguments that do not fit with path and problem of each', async () =
   const { error } = result as { error: string };
   expect(error).toContain('"get_weather"');
   expect(error).toMatch(/^- city: .*>=2 characters/m);
-  expect(error).toMatch(/^- days: .*expected int.*received string/m);
+  expect(error).toMatch(/^- days: .*expected number.*received string/m);
   expect(error).toMatch(/^- stops\[1\]\.name: .*expected string/m);
 });
 
