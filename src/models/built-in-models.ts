@@ -1,0 +1,58 @@
+import { geminiClient, geminiModel, type GeminiSettings } from './gemini.ts';
+import type { Env, ModelRegistration } from './registration.ts';
+import { scriptedModel } from './scripted.ts';
+
+const PROJECT_MODEL = 'projects/.+/locations/.+/(?:endpoints/.+|publishers/google/models/.+)';
+
+/** The value of the first of these variables that is set to something. */
+function first(env: Env, ...names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = env[name]?.trim();
+    if (value) return value;
+  }
+  return undefined;
+}
+
+const isOn = (value: string | undefined): boolean => value !== undefined && /^(?:true|1)$/i.test(value);
+
+/** Every kind of model the server knows by itself. Nothing is connected or loaded before a model is called. */
+export function builtInModels(env: Env): ModelRegistration[] {
+  return [...gemini(env), { pattern: 'scripted', create: () => scriptedModel([]), isConfigured: () => true }];
+}
+
+function gemini(env: Env): ModelRegistration[] {
+  const settings = geminiSettings(env);
+  const client = geminiClient(settings);
+  const isConfigured = (): boolean =>
+    Boolean(settings.apiKey ?? settings.baseUrl ?? (settings.vertex && settings.project));
+  return [
+    {
+      pattern: '(?:models/)?(?:gemini|gemma)-.+|tunedModels/.+',
+      create: (name) => geminiModel(name, client),
+      isConfigured,
+    },
+    {
+      // A name that says its project is reached through that project.
+      pattern: PROJECT_MODEL,
+      create: (name) => geminiModel(name, geminiClient(projectSettings(env, name))),
+      isConfigured: () => true,
+    },
+  ];
+}
+
+function geminiSettings(env: Env): GeminiSettings {
+  const vertex = isOn(first(env, 'GOOGLE_GENAI_USE_ENTERPRISE', 'GOOGLE_GENAI_USE_VERTEXAI'));
+  const apiVersion = first(env, 'GOOGLE_GENAI_API_VERSION');
+  return {
+    vertex,
+    apiKey: first(env, 'GOOGLE_GENAI_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY'),
+    ...(vertex ? { project: first(env, 'GOOGLE_CLOUD_PROJECT'), location: first(env, 'GOOGLE_CLOUD_LOCATION') } : {}),
+    baseUrl: first(env, vertex ? 'GOOGLE_VERTEX_BASE_URL' : 'GOOGLE_GEMINI_BASE_URL'),
+    ...(apiVersion && apiVersion !== 'beta' ? { apiVersion } : {}),
+  };
+}
+
+function projectSettings(env: Env, name: string): GeminiSettings {
+  const [, project, , location] = name.split('/');
+  return { vertex: true, project, location, baseUrl: first(env, 'GOOGLE_VERTEX_BASE_URL') };
+}

@@ -1,0 +1,186 @@
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+
+/** Thrown inside a translation for what Gemini's schema dialect has no word for. */
+const inexpressible = Symbol('inexpressible');
+
+const annotations = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'additionalProperties',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+  'examples',
+  'uniqueItems',
+  'multipleOf',
+]);
+const copied = new Set(['title', 'description', 'nullable', 'default', 'example', 'pattern', 'propertyOrdering']);
+/** Fields that are 64-bit integers on the wire, and therefore texts in JSON. */
+const counts = new Set(['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength']);
+const formats: Readonly<Record<string, readonly string[]>> = {
+  STRING: ['enum', 'date-time'],
+  NUMBER: ['float', 'double'],
+  INTEGER: ['int32', 'int64'],
+};
+const types = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT']);
+
+/**
+ * A JSON Schema in Gemini's own dialect, or undefined when that cannot say the same (recursion, maps, tuples, untyped
+ * values, numbers to choose from …) and the JSON Schema should be sent as it is. Constraints the dialect lacks are dropped
+ * where they only narrow a type: the tool checks its arguments itself.
+ */
+export function toGeminiSchema(schema: JsonObject): JsonObject | undefined {
+  try {
+    return translate(schema, { root: schema, open: [] });
+  } catch (error) {
+    if (error === inexpressible) return undefined;
+    throw error;
+  }
+}
+
+interface Place {
+  readonly root: JsonObject;
+  /** The references that led here. */
+  readonly open: readonly string[];
+}
+
+function translate(value: unknown, place: Place): JsonObject {
+  if (!isJsonObject(value)) throw inexpressible;
+  if (typeof value['$ref'] === 'string') return inline(value, value['$ref'], place);
+  const variants = variantsOf(value);
+  if (variants) return translateUnion(value, variants, place);
+  return translatePlain(value, place);
+}
+
+function inline(schema: JsonObject, ref: string, place: Place): JsonObject {
+  if (!ref.startsWith('#') || place.open.includes(ref)) throw inexpressible;
+  let target: unknown = place.root;
+  for (const step of ref.slice(1).split('/').slice(1)) {
+    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    target = isJsonObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
+  }
+  if (!isJsonObject(target)) throw inexpressible;
+  const { $ref: _, ...beside } = schema;
+  return translate({ ...target, ...beside }, { root: place.root, open: [...place.open, ref] });
+}
+
+/** The alternatives of a schema, whichever of its many spellings says that there are some. */
+function variantsOf(schema: JsonObject): unknown[] | undefined {
+  for (const key of ['anyOf', 'oneOf']) if (Array.isArray(schema[key])) return schema[key];
+  const all = schema['allOf'];
+  if (Array.isArray(all)) {
+    if (all.length !== 1) throw inexpressible;
+    return all;
+  }
+  const type = schema['type'];
+  if (!Array.isArray(type)) return undefined;
+  const { enum: choices, ...rest } = schema;
+  return type.map((one) =>
+    one === 'null' ? { type: 'null' } : { ...rest, ...(choices ? { enum: choices } : {}), type: one },
+  );
+}
+
+const isNull = (schema: unknown): boolean =>
+  isJsonObject(schema) &&
+  (schema['type'] === 'null' || ('const' in schema && schema['const'] === null)) &&
+  schema['anyOf'] === undefined;
+
+/** Gemini wants `anyOf` to stand alone, so what was said beside it moves into each alternative. */
+function translateUnion(schema: JsonObject, variants: readonly unknown[], place: Place): JsonObject {
+  const { anyOf: _any, oneOf: _one, allOf: _all, type: beside, ...shared } = schema;
+  const kept = variants.filter((variant) => !isNull(variant));
+  if (kept.length === 0) throw inexpressible;
+  const nullable = kept.length < variants.length;
+  const translated = kept.map((variant) => {
+    if (!isJsonObject(variant)) throw inexpressible;
+    const type = typeof beside === 'string' ? { type: beside } : {};
+    const one = translate({ ...type, ...shared, ...variant }, place);
+    return nullable ? { ...one, nullable: true } : one;
+  });
+  const [only] = translated;
+  return translated.length === 1 && only ? only : { anyOf: translated };
+}
+
+function translatePlain(schema: JsonObject, place: Place): JsonObject {
+  const type = typeOf(schema);
+  const result: JsonObject = { type };
+  for (const [key, value] of Object.entries(schema)) {
+    if (copied.has(key)) result[key] = value;
+    else if (counts.has(key)) result[key] = String(value);
+    else if (!annotations.has(key) && !key.startsWith('x-')) addField(result, key, { value, place, type });
+  }
+  if (type === 'OBJECT' && Object.keys((result['properties'] as JsonObject | undefined) ?? {}).length === 0) {
+    throw inexpressible;
+  }
+  if (type === 'ARRAY' && !result['items']) throw inexpressible;
+  return result;
+}
+
+function typeOf(schema: JsonObject): string {
+  const choices = 'const' in schema ? [schema['const']] : schema['enum'];
+  const type = typeof schema['type'] === 'string' ? schema['type'].toUpperCase() : undefined;
+  if (type !== undefined && types.has(type)) return type;
+  if (type === undefined && Array.isArray(choices) && choices.some((choice) => typeof choice === 'string'))
+    return 'STRING';
+  if (type === undefined && isJsonObject(schema['properties'])) return 'OBJECT';
+  if (type === undefined && isJsonObject(schema['items'])) return 'ARRAY';
+  throw inexpressible;
+}
+
+function addField(
+  result: JsonObject,
+  key: string,
+  { value, place, type }: { value: unknown; place: Place; type: string },
+): void {
+  switch (key) {
+    case 'type':
+      return;
+    case 'format':
+      if (formats[type]?.includes(String(value))) result['format'] = value;
+      return;
+    case 'const':
+      return addChoices(result, [value], type);
+    case 'enum':
+      if (!Array.isArray(value)) throw inexpressible;
+      return addChoices(result, value, type);
+    case 'items':
+      result['items'] = translate(value, place);
+      return;
+    case 'properties':
+      if (!isJsonObject(value)) throw inexpressible;
+      result['properties'] = Object.fromEntries(
+        Object.entries(value).map(([name, property]) => [name, translate(property, place)]),
+      );
+      return;
+    case 'required':
+      if (Array.isArray(value) && value.length > 0) result['required'] = value;
+      return;
+    case 'minimum':
+    case 'maximum':
+      // The bounds of a safe integer are what schema libraries add by themselves.
+      if (Math.abs(Number(value)) < Number.MAX_SAFE_INTEGER) result[key] = value;
+      return;
+    case 'exclusiveMinimum':
+      if (type === 'INTEGER') result['minimum'] = Number(value) + 1;
+      return;
+    case 'exclusiveMaximum':
+      if (type === 'INTEGER') result['maximum'] = Number(value) - 1;
+      return;
+    default:
+      throw inexpressible;
+  }
+}
+
+/** Only texts can be chosen from, and none may be empty. */
+function addChoices(result: JsonObject, choices: readonly unknown[], type: string): void {
+  const texts = choices.filter((choice) => choice !== null);
+  if (type !== 'STRING' || texts.some((text) => typeof text !== 'string' || text === '')) throw inexpressible;
+  if (texts.length < choices.length) result['nullable'] = true;
+  result['enum'] = texts;
+}

@@ -1,0 +1,123 @@
+import type { GoogleGenAI } from '@google/genai';
+import { LinkedAbort } from '../base/abort.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../core/model.ts';
+import { type CallWatch, watchedFetch } from './gemini-fetch.ts';
+import { toGeminiRequest } from './gemini-request.ts';
+import { fromGemini, geminiStream } from './gemini-response.ts';
+import { modelError, transportError } from './model-errors.ts';
+
+/** How Gemini is reached: with a key, or through a Google Cloud project. */
+export interface GeminiSettings {
+  readonly apiKey?: string | undefined;
+  readonly vertex?: boolean | undefined;
+  readonly project?: string | undefined;
+  readonly location?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly apiVersion?: string | undefined;
+}
+
+/** One connection to Google that all models of a registry share. The SDK loads on the first call. */
+export interface GeminiClient {
+  readonly settings: GeminiSettings;
+  load(): Promise<GoogleGenAI>;
+}
+
+export function geminiClient(settings: GeminiSettings): GeminiClient {
+  let loading: Promise<GoogleGenAI> | undefined;
+  return { settings, load: () => (loading ??= connect(settings)) };
+}
+
+async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
+  const { vertex = false, apiKey, project, location, baseUrl, apiVersion } = settings;
+  if (!vertex && !apiKey && !baseUrl) {
+    throw new ModelError('AUTH_ERROR', 'No key for Gemini: set GOOGLE_API_KEY or GEMINI_API_KEY');
+  }
+  const { GoogleGenAI } = await import('@google/genai');
+  const throughProject = vertex && project !== undefined;
+  return new GoogleGenAI({
+    vertexai: vertex,
+    // The newer features are not in the SDK's default version of the Developer API.
+    apiVersion: apiVersion ?? (vertex ? 'v1beta1' : 'v1beta'),
+    ...(throughProject ? { project, location: location ?? 'global' } : { apiKey: apiKey ?? 'none' }),
+    ...(baseUrl ? { httpOptions: { baseUrl } } : {}),
+  });
+}
+
+/** A Gemini model by its name, in any spelling the registry takes. */
+export function geminiModel(name: string, client: GeminiClient): Model {
+  return { name, generate: (request, signal) => generate(client, request, signal) };
+}
+
+async function* generate(
+  client: GeminiClient,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelResponse, void, void> {
+  signal.throwIfAborted();
+  const { models } = await client.load();
+  using call = new LinkedAbort(signal);
+  const watch: CallWatch = {};
+  try {
+    const parameters = toGeminiRequest(request, { vertex: client.settings.vertex ?? false });
+    const httpOptions = { ...parameters.config?.httpOptions, fetch: watchedFetch(watch) };
+    const ask = { ...parameters, config: { ...parameters.config, abortSignal: call.signal, httpOptions } };
+    if (!request.stream) {
+      const answer = await models.generateContent(ask);
+      yield fromGemini(answer, watch.finishMessage);
+      return;
+    }
+    const stream = geminiStream();
+    for await (const chunk of await models.generateContentStream(ask)) {
+      const partial = stream.add(chunk);
+      if (partial) yield partial;
+    }
+    const whole = stream.end(watch.finishMessage);
+    if (!whole) throw new ModelError('NETWORK_ERROR', 'The stream of the model ended before it began');
+    yield whole;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw geminiError(error, watch, client.settings);
+  } finally {
+    // The SDK leaves the connection of a stream open that is not read to its end.
+    call.abort();
+  }
+}
+
+/** Any failure of the SDK as a ModelError. */
+function geminiError(error: unknown, watch: CallWatch, { apiKey }: GeminiSettings): ModelError {
+  if (error instanceof ModelError) return error;
+  const status =
+    error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
+  if (!(error instanceof Error) || status === undefined) return transportError(error, [apiKey]);
+  const body = bodyOf(error.message);
+  const details = Array.isArray(body?.['details']) ? body['details'].filter(isJsonObject) : [];
+  const reason = details.find((detail) => detail['reason'] === 'API_KEY_INVALID')
+    ? 'API_KEY_INVALID'
+    : body?.['status'];
+  return modelError({
+    message: typeof body?.['message'] === 'string' ? body['message'] : error.message,
+    status,
+    providerCode: typeof reason === 'string' ? reason : undefined,
+    retryAfter: watch.retryAfter ?? retryDelay(details),
+    secrets: [apiKey],
+  });
+}
+
+/** The SDK hands the body of a refusal over as the text of its error. */
+function bodyOf(message: string): JsonObject | undefined {
+  try {
+    const body: unknown = JSON.parse(message.slice(message.indexOf('{')));
+    const error = isJsonObject(body) ? body['error'] : undefined;
+    return isJsonObject(error) ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds, from Google's `RetryInfo` (`"3.5s"`). */
+function retryDelay(details: readonly JsonObject[]): number | undefined {
+  const delay = details.find((detail) => 'retryDelay' in detail)?.['retryDelay'];
+  const seconds = typeof delay === 'string' ? Number.parseFloat(delay) : Number.NaN;
+  return seconds >= 0 ? seconds : undefined;
+}
