@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http';
+import { AppError } from '../base/errors.ts';
+import type { OnDisconnect } from '../schemas/run.ts';
+
+const lastFramesMs = 2_000;
+
+/** The runs that clients have started and that are not over. */
+export class ActiveRuns {
+  readonly #open = new Set<ActiveRun>();
+  readonly #detachedMs: number;
+  #empty: (() => void) | undefined;
+
+  /** `detachedMs`: how long a run may go on without its client. */
+  constructor(detachedMs: number) {
+    this.#detachedMs = detachedMs;
+  }
+
+  /** Begins a run that answers through this response. Call its `done` when it is over. */
+  open(response: ServerResponse, onDisconnect: OnDisconnect = 'cancel'): ActiveRun {
+    const run = new ActiveRun(response, onDisconnect === 'continue' ? this.#detachedMs : 0, () => {
+      this.#open.delete(run);
+      if (this.#open.size === 0) this.#empty?.();
+    });
+    this.#open.add(run);
+    return run;
+  }
+
+  /** Waits `graceMs` for the runs to end, then cancels the rest and lets their last frames leave. */
+  async drain(graceMs: number): Promise<void> {
+    if (await this.#ended(graceMs)) return;
+    for (const run of this.#open) run.cancel('The server is shutting down');
+    await this.#ended(lastFramesMs);
+  }
+
+  #ended(limitMs: number): Promise<boolean> {
+    if (this.#open.size === 0) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), limitMs);
+      this.#empty = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+    });
+  }
+}
+
+/** One run and the client that waits for it. */
+export class ActiveRun {
+  readonly #controller = new AbortController();
+  readonly #response: ServerResponse;
+  readonly #detachedMs: number;
+  readonly #onDone: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #clientLeft = false;
+
+  constructor(response: ServerResponse, detachedMs: number, onDone: () => void) {
+    this.#response = response;
+    this.#detachedMs = detachedMs;
+    this.#onDone = onDone;
+    // We watch the response: Fastify's `request.signal` aborts as soon as the body of a POST was read (fastify#6725).
+    response.once('close', this.#onClose);
+    if (response.destroyed) this.#onClose();
+  }
+
+  /** Aborts when the run shall end: its client left, or the server closes. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Nobody reads the answer any more. */
+  get clientLeft(): boolean {
+    return this.#clientLeft;
+  }
+
+  cancel(reason: string): void {
+    this.#controller.abort(new AppError('run_cancelled', reason));
+  }
+
+  done(): void {
+    clearTimeout(this.#timer);
+    this.#response.off('close', this.#onClose);
+    this.#onDone();
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#response.writableEnded) return;
+    this.#clientLeft = true;
+    if (this.#detachedMs === 0) this.cancel('The client left');
+    else this.#timer = setTimeout(() => this.cancel('The client left long ago'), this.#detachedMs).unref();
+  };
+}

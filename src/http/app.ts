@@ -1,0 +1,64 @@
+import type { Server } from 'node:http';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import { ActiveRuns } from './active-runs.ts';
+import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
+import { guardHook, newGuard } from './guards.ts';
+import { readJsonBody } from './json-body.ts';
+import { mount } from './mount.ts';
+import { answerClientError, problemSender } from './problems.ts';
+import { Pulse } from './pulse.ts';
+import { routeTable } from './route-table.ts';
+import { unknownRoute } from './unknown-route.ts';
+
+const beatsPerKeepAlive = 15;
+
+/** Builds the server: everything but `listen`. Closing it drains the runs (see `HttpConfig.shutdownGraceMs`). */
+export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
+  const config: HttpConfig = { ...httpDefaults, ...deps.config };
+  const sendProblem = problemSender(deps.log);
+  const app = Fastify({ ...serverOptions(config), frameworkErrors: sendProblem });
+  app.server.maxConnections = config.maxConnections;
+
+  let closing = false;
+  const isClosing = (): boolean => closing;
+  const runs = new ActiveRuns(config.detachedRunMs);
+  const beatMs = Math.max(1, Math.min(config.keepAliveMs, config.stallMs) / beatsPerKeepAlive);
+  const sse = {
+    pulse: new Pulse(beatMs),
+    keepAliveBeats: config.keepAliveMs / beatMs,
+    stallBeats: config.stallMs / beatMs,
+  };
+  const operations = routeTable({ ...deps, runs, sse, isClosing });
+
+  app.setErrorHandler(sendProblem);
+  app.setNotFoundHandler(unknownRoute(operations));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJsonBody);
+  app.addHook('onRequest', guardHook(newGuard(config), isClosing));
+  app.addHook('preClose', () => {
+    closing = true;
+    return runs.drain(config.shutdownGraceMs);
+  });
+  mount(app, operations);
+  return app;
+}
+
+/** Limits on what a client may send, and for how long it may take. */
+function serverOptions(config: HttpConfig): FastifyHttpOptions<Server> {
+  return {
+    logger: false, // a child logger per request is dear; the error handler logs what matters
+    bodyLimit: config.bodyLimitBytes,
+    forceCloseConnections: true,
+    return503OnClosing: false, // the guard answers in our format
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    clientErrorHandler: answerClientError,
+    routerOptions: { maxParamLength: 16_384 },
+    http: {
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: 16_384,
+      requireHostHeader: false, // the guard answers in our format
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../base/errors.ts';
+
+/** Levels of nesting a request body may have. */
+const maxDepth = 100;
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+/**
+ * Reads a JSON body. An empty one counts as absent: ADK clients name the content type on requests without a body.
+ * Keys that could reach a prototype are refused, so that no later copy has to think of them.
+ */
+export function readJsonBody(_request: FastifyRequest, bytes: Buffer, done: Done): void {
+  if (bytes.length === 0) {
+    done(null, undefined);
+    return;
+  }
+  let body: unknown;
+  try {
+    if (!isUtf8(bytes)) throw new AppError('invalid_request', 'The request body is not valid UTF-8');
+    body = JSON.parse(bytes.toString('utf8'));
+    checkTree(body, 0);
+  } catch (error) {
+    done(error instanceof AppError ? error : new AppError('invalid_request', 'The request body is not valid JSON'));
+    return;
+  }
+  done(null, body);
+}
+
+function checkTree(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === maxDepth) {
+    throw new AppError('invalid_request', `The request body is nested deeper than ${maxDepth} levels`);
+  }
+  if (Array.isArray(value)) {
+    for (const item of value) checkTree(item, depth + 1);
+    return;
+  }
+  const object = value as Record<string, unknown>;
+  for (const key in object) {
+    const item = object[key];
+    if (key === '__proto__' || (key === 'constructor' && holdsPrototype(item))) {
+      throw new AppError('invalid_request', `The request body holds the key "${key}"`);
+    }
+    checkTree(item, depth + 1);
+  }
+}
+
+const holdsPrototype = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');

@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../base/errors.ts';
+import { JsonText, type Method, type Operation } from './operation.ts';
+import { parse } from './validation.ts';
+
+export const jsonType = 'application/json; charset=utf-8';
+/** A segment that takes slashes, too. */
+const greedy = /\{(\w+)\+\}/;
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+
+/** Registers every spelling of every operation. */
+export function mount(app: FastifyInstance, operations: readonly Operation[]): void {
+  const wildcards = new Map<string, { method: Method; url: string; choices: WildcardChoice[] }>();
+  for (const operation of operations) {
+    const handler = handlerOf(operation);
+    for (const path of operation.paths) {
+      if (!greedy.test(path)) {
+        app.route({ method: operation.method, url: fastifyPath(path), handler });
+        continue;
+      }
+      const url = fastifyPath(path.slice(0, path.search(greedy))) + '*';
+      const key = `${operation.method} ${url}`;
+      const group = wildcards.get(key) ?? { method: operation.method, url, choices: [] };
+      group.choices.push({ pattern: pathPattern(path), handler });
+      wildcards.set(key, group);
+    }
+  }
+  for (const { method, url, choices } of wildcards.values()) {
+    app.route({ method, url, handler: wildcardHandler(choices) });
+  }
+}
+
+function handlerOf(operation: Operation): Handler {
+  const { params, query, body } = operation;
+  return async (request, reply) => {
+    const input = {
+      params: params && parse(params, request.params, 'path'),
+      query: query && parse(query, request.query, 'query'),
+      body: body && parse(body, request.body, 'request body'),
+    };
+    const answer = await operation.handle(input, { request, reply });
+    if (answer === reply) return reply;
+    const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer ?? null);
+    return reply.header('content-type', jsonType).send(text);
+  };
+}
+
+interface WildcardChoice {
+  readonly pattern: RegExp;
+  readonly handler: Handler;
+}
+
+/**
+ * The router knows a wildcard at the end of a path only, so what follows a greedy segment is told apart here, in the
+ * order of the table, on the path as it was sent: an encoded slash stays part of the name.
+ */
+function wildcardHandler(choices: readonly WildcardChoice[]): Handler {
+  return (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    for (const { pattern, handler } of choices) {
+      const groups = pattern.exec(path)?.groups;
+      if (!groups) continue;
+      request.params = Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeSegment(text)]));
+      return handler(request, reply);
+    }
+    reply.callNotFound();
+    return Promise.resolve(reply);
+  };
+}
+
+function decodeSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    throw new AppError('invalid_request', 'The path is not a valid URL', { cause: error });
+  }
+}
+
+const fastifyPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** Matches the undecoded path of a request, its parameters as named groups. */
+export function pathPattern(path: string): RegExp {
+  const source = path
+    .split(/(\{\w+\+?\})/)
+    .map((piece) => {
+      const name = /^\{(\w+)(\+?)\}$/.exec(piece);
+      if (!name) return piece.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+      return name[2] ? `(?<${name[1]}>.+)` : `(?<${name[1]}>[^/]+)`;
+    })
+    .join('');
+  return new RegExp(`^${source}$`);
+}

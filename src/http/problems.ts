@@ -1,0 +1,85 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
+import type { Problem } from '../schemas/records.ts';
+import type { Log } from './deps.ts';
+import { issuesOf } from './validation.ts';
+
+export const problemType = 'application/problem+json';
+const maxInstanceLength = 512;
+
+/** Answers every thrown error as an RFC 9457 problem. The only place where errors become responses. */
+export function problemSender(log: Log) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = asAppError(thrown);
+    const problem = problemOf(error, request.url);
+    if (!(error instanceof AppError)) log.error({ err: error, route: request.routeOptions.url }, 'request failed');
+    else if (problem.status >= 500) log.warn({ err: error, route: request.routeOptions.url }, 'request failed');
+    if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    reply.code(problem.status).type(problemType).send(JSON.stringify(problem));
+  };
+}
+
+/** The body of an error answer. Details of unplanned errors stay in the log. */
+export function problemOf(error: unknown, url: string | undefined, statusInstead?: number): Problem {
+  const { code, message } = describeError(error);
+  const status = statusInstead ?? httpStatus[code];
+  const instance = url?.split('?', 1)[0]?.slice(0, maxInstanceLength);
+  return {
+    type: `urn:problem:${code}`,
+    title: STATUS_CODES[status] ?? code.replaceAll('_', ' '),
+    status,
+    detail: message,
+    ...(instance === undefined ? {} : { instance }),
+    error: message,
+    code,
+    ...(error instanceof AppError && error.cause instanceof z.ZodError ? { issues: issuesOf(error.cause) } : {}),
+  };
+}
+
+/** The fields an error has on a stream that has begun: `error` for ADK clients, the other two as in an event. */
+export function errorFrame(thrown: unknown): { error: string; errorCode: ErrorCode; errorMessage: string } {
+  const { code, message } = describeError(thrown);
+  return { error: message, errorCode: code, errorMessage: message };
+}
+
+const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The request body is too large'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The request body must be application/json'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The request body does not have its stated length'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'The path is too long'],
+};
+
+/** Fastify's own complaints in our words; everything else stays what it is. */
+function asAppError(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
+  const known = typeof code === 'string' ? fastifyCodes[code] : undefined;
+  if (known) return new AppError(known[0], known[1], { cause: error });
+  const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
+  return isCallersFault ? new AppError('invalid_request', 'The request is not valid', { cause: error }) : error;
+}
+
+/** Answers what Node could not read as a request (before any route is known), and closes the connection. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const problem = problemOf(clientError(error.code), undefined, isLate ? 408 : undefined);
+  const body = JSON.stringify(problem);
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${problemType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function clientError(code: string | undefined): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('headers_too_large', 'The request headers are too large');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timed_out', 'The request took too long to arrive');
+  return new AppError('invalid_request', 'The request is not valid HTTP');
+}

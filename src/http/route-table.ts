@@ -1,0 +1,24 @@
+import type { ActiveRuns } from './active-runs.ts';
+import type { HttpDeps } from './deps.ts';
+import type { Operation } from './operation.ts';
+import { appOperations } from './routes/apps.ts';
+import { runOperations } from './routes/run.ts';
+import { serverOperations } from './routes/server.ts';
+import { sessionOperations } from './routes/sessions.ts';
+import type { SseOptions } from './sse.ts';
+
+export interface TableContext extends HttpDeps {
+  readonly runs: ActiveRuns;
+  readonly sse: SseOptions;
+  readonly isClosing: () => boolean;
+}
+
+/** Every operation of the API, each declared once with all its spellings. */
+export function routeTable(context: TableContext): Operation[] {
+  return [
+    ...appOperations(context.loader),
+    ...sessionOperations(context),
+    ...runOperations(context),
+    ...serverOperations(context),
+  ];
+}

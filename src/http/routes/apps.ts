@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { AppError, describeError } from '../../base/errors.ts';
+import type { AgentLoader, App } from '../../core/runtime.ts';
+import { lenient } from '../../schemas/lenient.ts';
+import { AppSummary } from '../../schemas/records.ts';
+import { agentsOf, functionDeclarationsOf } from '../agent-tree.ts';
+import { type Operation, operation } from '../operation.ts';
+import { AppParams, QueryFlag } from '../path-params.ts';
+
+const tag = 'Apps';
+const ListQuery = lenient({ detailed: QueryFlag.optional(), relativePath: z.unknown().optional() });
+
+export function appOperations(loader: AgentLoader): Operation[] {
+  return [
+    operation({
+      method: 'GET',
+      paths: ['/list-apps'],
+      tag,
+      summary: 'List the apps: their names, or more about each with `detailed=true`',
+      query: ListQuery,
+      answer: { schema: z.union([z.array(z.string()), z.object({ apps: z.array(AppSummary) })]) },
+      async handle({ query }) {
+        const names = await loader.listAgents();
+        if (!query.detailed) return names;
+        const apps: AppSummary[] = [];
+        for (const name of names) apps.push(await summaryOf(loader, name)); // one by one: each may load code
+        return { apps };
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/apps/{appName}/app-info'],
+      tag,
+      summary: 'Describe an app and its agents',
+      params: AppParams,
+      answer: { schema: AppInfo },
+      handle: async ({ params }) => appInfo(await loader.loadAgent(params.appName)),
+    }),
+  ];
+}
+
+const describe = ({ name, rootAgent, language = 'typescript' }: App) => ({
+  name,
+  rootAgentName: rootAgent.name,
+  description: rootAgent.description ?? '',
+  language,
+  isComputerUse: false,
+});
+
+async function summaryOf(loader: AgentLoader, name: string): Promise<AppSummary> {
+  try {
+    return { ...describe(await loader.loadAgent(name)), name };
+  } catch (error) {
+    const unknown = { rootAgentName: '', description: '', language: 'typescript', isComputerUse: false } as const;
+    return { name, ...unknown, error: describeError(error).message };
+  }
+}
+
+const AgentInfo = z.object({
+  name: z.string(),
+  description: z.string(),
+  instruction: z.string(),
+  tools: z.array(z.object({ functionDeclarations: z.array(z.unknown()) })),
+  sub_agents: z.array(z.string()),
+});
+const AppInfo = AppSummary.omit({ error: true }).extend({ agents: z.record(z.string(), AgentInfo) });
+
+function appInfo(app: App): z.infer<typeof AppInfo> {
+  if (app.rootAgent.kind !== 'llm') {
+    throw new AppError('invalid_request', `The root agent of app "${app.name}" is not an LLM agent`);
+  }
+  const agents: Record<string, z.infer<typeof AgentInfo>> = {};
+  for (const agent of agentsOf(app.rootAgent)) {
+    agents[agent.name] = {
+      name: agent.name,
+      description: agent.description ?? '',
+      instruction: agent.instruction ?? '',
+      tools: functionDeclarationsOf(agent).map((declaration) => ({ functionDeclarations: [declaration] })),
+      sub_agents: (agent.subAgents ?? []).map((child) => child.name),
+    };
+  }
+  return { ...describe(app), agents };
+}

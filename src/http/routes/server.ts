@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import { type Operation, operation } from '../operation.ts';
+
+interface ServerRoutes {
+  readonly version: string;
+  readonly isClosing: () => boolean;
+}
+
+const tag = 'Server';
+const Status = z.object({ status: z.string() });
+const Telemetry = z.object({ telemetry: z.boolean() });
+const telemetryHeader = 'x-adk-telemetry-request';
+
+export function serverOperations({ version, isClosing }: ServerRoutes): Operation[] {
+  return [
+    operation({
+      method: 'GET',
+      paths: ['/health'],
+      tag,
+      summary: 'Whether the process is alive',
+      answer: { schema: Status },
+      handle: () => ({ status: 'ok' }),
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/ready'],
+      tag,
+      summary: 'Whether the server takes new work; 503 while it shuts down',
+      answer: { schema: Status },
+      handle() {
+        if (isClosing()) throw new AppError('unavailable', 'The server is shutting down', { retryAfter: 5 });
+        return { status: 'ok' };
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/version'],
+      tag,
+      summary: 'Which server this is',
+      answer: { schema: z.object({ version: z.string(), language: z.string(), language_version: z.string() }) },
+      handle: () => ({ version, language: 'typescript', language_version: process.versions.node }),
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/config/telemetry'],
+      tag,
+      summary: 'Whether the user interface may report its use: never',
+      answer: { schema: Telemetry },
+      handle: () => ({ telemetry: false }),
+    }),
+    operation({
+      method: 'POST',
+      paths: ['/config/telemetry'],
+      tag,
+      summary: 'Answer a consent dialog; whatever it says, nothing is reported',
+      body: Telemetry,
+      answer: { schema: Telemetry },
+      handle(_input, { request }) {
+        if (request.headers[telemetryHeader] !== 'true') {
+          throw new AppError('invalid_request', `The header "${telemetryHeader}: true" is missing`);
+        }
+        return { telemetry: false };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { newEvent } from '../../core/new-event.ts';
+import type { AgentLoader } from '../../core/runtime.ts';
+import type { Services } from '../../core/services.ts';
+import { newActions } from '../../schemas/event.ts';
+import { lenient } from '../../schemas/lenient.ts';
+import { ListEventsResponse } from '../../schemas/records.ts';
+import {
+  type GetSessionConfig,
+  Session,
+  type SessionKey,
+  SessionPatch,
+  SessionRequest,
+} from '../../schemas/session.ts';
+import type { TraceReader } from '../deps.ts';
+import { type Operation, operation } from '../operation.ts';
+import { QueryCount, QuerySeconds, SessionParams, UserParams } from '../path-params.ts';
+import { sendSession } from '../session-answer.ts';
+import { parse } from '../validation.ts';
+
+interface SessionRoutes {
+  readonly loader: AgentLoader;
+  readonly services: Services;
+  readonly traces: TraceReader;
+}
+
+const users = '/apps/{appName}/users/{userId}/sessions';
+const one = `${users}/{sessionId}`;
+const tag = 'Sessions';
+
+const SessionQuery = lenient({ numRecentEvents: QueryCount.optional(), afterTimestamp: QuerySeconds.optional() });
+const EventsQuery = lenient({ pageSize: QueryCount.optional(), pageToken: z.string().optional() });
+/** `null` and no body at all mean the same as `{}`. */
+const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
+
+export function sessionOperations({ loader, services, traces }: SessionRoutes): Operation[] {
+  const { sessions } = services;
+
+  const find = async (key: SessionKey, config?: GetSessionConfig): Promise<Session> => {
+    const session = await sessions.getSession(key, config);
+    if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    return session;
+  };
+  const checkApp = async (appName: string): Promise<void> => {
+    if (!(await loader.listAgents()).includes(appName)) {
+      throw new AppError('app_not_found', `App "${appName}" not found`);
+    }
+  };
+
+  return [
+    operation({
+      method: 'GET',
+      paths: [users],
+      tag,
+      summary: 'List the sessions of a user, without their events',
+      params: UserParams,
+      answer: { schema: z.array(Session) },
+      handle: ({ params }) => sessions.listSessions(params),
+    }),
+    operation({
+      method: 'POST',
+      paths: [users],
+      tag,
+      summary: 'Create a session; its id is generated unless the body names one',
+      params: UserParams,
+      body: NewSession,
+      answer: { schema: Session },
+      async handle({ params, body }, { reply }) {
+        await checkApp(params.appName);
+        return sendSession(reply, await sessions.createSession(params, body));
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: [one],
+      tag,
+      summary: 'Read a session with its events',
+      params: SessionParams,
+      query: SessionQuery,
+      answer: { schema: Session },
+      handle: async ({ params, query }, { reply }) => sendSession(reply, await find(params, query)),
+    }),
+    operation({
+      method: 'POST',
+      paths: [one],
+      tag,
+      summary: 'Create a session under an id of your own; a body that is not a session request is its state',
+      params: SessionParams,
+      body: z.unknown(),
+      answer: { schema: Session },
+      async handle({ params: { sessionId, ...owner }, body }, { reply }) {
+        await checkApp(owner.appName);
+        const request = asSessionRequest(body);
+        return sendSession(reply, await sessions.createSession(owner, { ...request, sessionId }));
+      },
+    }),
+    operation({
+      method: 'PATCH',
+      paths: [one],
+      tag,
+      summary: 'Change the state of a session',
+      params: SessionParams,
+      body: SessionPatch,
+      answer: { schema: Session },
+      async handle({ params, body }, { reply }) {
+        const session = await find(params);
+        const actions = { ...newActions(), stateDelta: body.stateDelta };
+        await sessions.appendEvent(session, newEvent({ invocationId: `p-${randomUUID()}` }, 'user', { actions }));
+        return sendSession(reply, await find(params));
+      },
+    }),
+    operation({
+      method: 'DELETE',
+      paths: [one],
+      tag,
+      summary: 'Delete a session with its events, artifacts, memories and traces',
+      params: SessionParams,
+      answer: { schema: z.null() },
+      async handle({ params }) {
+        await sessions.deleteSession(params);
+        await services.artifacts?.deleteSessionArtifacts(params);
+        await services.memories?.deleteSessionMemory(params);
+        traces.forget(params.sessionId);
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: [`${one}/events`],
+      tag,
+      summary: 'Read the events of a session page by page, in order',
+      params: SessionParams,
+      query: EventsQuery,
+      answer: { schema: ListEventsResponse },
+      handle: ({ params, query }) => sessions.listEvents(params, query),
+    }),
+  ];
+}
+
+const requestKeys = new Set(['state', 'events', 'sessionId', 'session_id']);
+
+/**
+ * Clients disagree about this body: for most it is a session request, for Python's it is the state itself. It is
+ * taken as the state when it holds any key that a session request does not have.
+ */
+function asSessionRequest(body: unknown): SessionRequest {
+  const isState = isJsonObject(body) && Object.keys(body).some((key) => !requestKeys.has(key));
+  return parse(NewSession, isState ? { state: body } : body, 'request body') as SessionRequest;
+}

@@ -1,0 +1,109 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { type Event, eventJson } from '../schemas/event.ts';
+import type { ActiveRun } from './active-runs.ts';
+import type { RunEvents } from './deps.ts';
+import { errorFrame } from './problems.ts';
+import type { Pulse, Pulsed } from './pulse.ts';
+
+const eventStreamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no', // nginx would hold events back
+};
+
+export interface SseOptions {
+  readonly pulse: Pulse;
+  /** Beats of silence before a comment is sent. */
+  readonly keepAliveBeats: number;
+  /** Beats a client may leave the stream unread before it is cut. */
+  readonly stallBeats: number;
+}
+
+/**
+ * Sends the run's events, one frame and one write each, no faster than the client reads. Once the response has begun
+ * a failure is its last frame. Returns when the run is over, whether or not somebody still reads.
+ */
+export async function sendEvents(
+  reply: FastifyReply,
+  events: RunEvents,
+  run: ActiveRun,
+  options: SseOptions & { readonly resumable: boolean },
+): Promise<unknown> {
+  const stream = new EventStream(reply, options);
+  let failure: unknown;
+  try {
+    let sequence = 0;
+    for await (const event of events) {
+      if (run.clientLeft) continue; // a run that may go on is pulled to its end all the same
+      const written = stream.send(
+        options.resumable ? numbered(event, `${events.invocationId}:${(sequence += 1)}`) : frame(event),
+      );
+      if (!written) await stream.ready();
+    }
+    run.signal.throwIfAborted();
+  } catch (error) {
+    failure = error;
+    if (!run.clientLeft) stream.send(`data: ${JSON.stringify(errorFrame(error))}\n\n`);
+  } finally {
+    stream.end();
+  }
+  return failure;
+}
+
+const frame = (event: Event): string => `data: ${eventJson(event)}\n\n`;
+const numbered = (event: Event, id: string): string => `id: ${id}\ndata: ${eventJson(event)}\n\n`;
+
+/** The writing end of a response that stays open. */
+class EventStream implements Pulsed {
+  readonly #response: ServerResponse;
+  readonly #options: SseOptions;
+  #quietBeats = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(reply: FastifyReply, options: SseOptions) {
+    const response = reply.raw;
+    this.#response = response;
+    this.#options = options;
+    reply.hijack();
+    response.on('drain', this.#onReady);
+    response.on('error', this.#onReady); // a write that meets a closed socket: `close` says the rest
+    response.once('close', this.#onReady);
+    if (!response.destroyed) {
+      response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...eventStreamHeaders });
+      response.flushHeaders();
+    }
+    options.pulse.join(this);
+  }
+
+  /** Whether the client keeps up: otherwise wait for `ready`. */
+  send(text: string): boolean {
+    this.#quietBeats = 0;
+    return this.#response.destroyed || this.#response.write(text);
+  }
+
+  /** Resolves when there is room again, or nobody left to read. */
+  ready(): Promise<void> {
+    if (this.#response.destroyed || !this.#response.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  end(): void {
+    this.#options.pulse.leave(this);
+    if (!this.#response.destroyed) this.#response.end();
+  }
+
+  beat(): void {
+    this.#quietBeats += 1;
+    if (this.#response.writableNeedDrain) {
+      if (this.#quietBeats >= this.#options.stallBeats) this.#response.destroy();
+    } else if (this.#quietBeats >= this.#options.keepAliveBeats) {
+      this.send(': keep-alive\n\n');
+    }
+  }
+
+  readonly #onReady = (): void => {
+    this.#wake?.();
+    this.#wake = undefined;
+  };
+}

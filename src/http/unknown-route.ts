@@ -1,0 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../base/errors.ts';
+import { pathPattern } from './mount.ts';
+import type { Operation } from './operation.ts';
+
+/** Answers what no route took: 405 with `Allow` where another method would fit, OPTIONS with the same, else 404. */
+export function unknownRoute(operations: readonly Operation[]) {
+  let table: { readonly method: string; readonly pattern: RegExp }[] | undefined;
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    table ??= operations.flatMap(({ method, paths }) => paths.map((path) => ({ method, pattern: pathPattern(path) })));
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = new Set(table.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])));
+    if (methods.size === 0) throw new AppError('not_found', `No route ${request.method} ${path.slice(0, 200)}`);
+    if (methods.has('GET')) methods.add('HEAD');
+    reply.header('allow', [...methods, 'OPTIONS'].toSorted().join(', '));
+    if (request.method === 'OPTIONS') return reply.code(204).send();
+    throw new AppError('method_not_allowed', `${request.method} is not allowed here`);
+  };
+}
