@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
+import { registerCors } from './cors.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { guardHook, newGuard } from './guards.ts';
 import { readJsonBody } from './json-body.ts';
@@ -39,6 +40,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     closing = true;
     return runs.drain(config.shutdownGraceMs);
   });
+  await registerCors(app, config);
   mount(app, operations);
   return app;
 }

@@ -18,7 +18,10 @@ export function problemSender(log: Log) {
     if (!(error instanceof AppError)) log.error({ err: error, route: request.routeOptions.url }, 'request failed');
     else if (problem.status >= 500) log.warn({ err: error, route: request.routeOptions.url }, 'request failed');
     if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
-    reply.code(problem.status).type(problemType).send(JSON.stringify(problem));
+    reply
+      .code(problem.status)
+      .type(problemType)
+      .send(Buffer.from(JSON.stringify(problem))); // as bytes: Fastify adds a charset to text
   };
 }
 

@@ -1,0 +1,109 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { onTestFinished } from 'vitest';
+import { AppError } from '../../src/base/errors.ts';
+import { newEvent } from '../../src/core/new-event.ts';
+import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
+import { buildApp } from '../../src/http/app.ts';
+import type { HttpConfig, Log, RunStarter, TraceReader } from '../../src/http/deps.ts';
+import { textContent } from '../../src/schemas/content.ts';
+import type { Event } from '../../src/schemas/event.ts';
+import type { RunRequest } from '../../src/schemas/run.ts';
+import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
+import { InMemoryMemories } from '../../src/services/memories/in-memory.ts';
+import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
+
+/** What a scripted run does: yields events, waits, throws. */
+export type Script = (request: RunRequest, signal: AbortSignal) => AsyncIterable<Event>;
+
+export interface Logged {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+interface ServerOptions {
+  readonly script?: Script;
+  readonly runner?: RunStarter;
+  readonly apps?: Readonly<Record<string, App | Error>>;
+  readonly traces?: Partial<TraceReader>;
+  readonly config?: Partial<HttpConfig>;
+}
+
+export const agent = (name: string, fields: Partial<Agent> = {}): Agent => ({
+  name,
+  kind: 'llm',
+  async *run() {},
+  ...fields,
+});
+
+/** A server over real in-memory services and a scripted runner; closed after the test. */
+export async function server({ script = sayHello, runner, apps = demoApps(), traces, config }: ServerOptions = {}) {
+  const services = {
+    sessions: new InMemorySessions(),
+    artifacts: new InMemoryArtifacts(),
+    memories: new InMemoryMemories(),
+  };
+  const logged: Logged[] = [];
+  const log: Log = {
+    info: (fields, message) => void logged.push({ level: 'info', fields, message }),
+    warn: (fields, message) => void logged.push({ level: 'warn', fields, message }),
+    error: (fields, message) => void logged.push({ level: 'error', fields, message }),
+  };
+  const app = await buildApp({
+    loader: loaderOf(apps),
+    services,
+    runner: runner ?? scriptedRunner(script),
+    traces: { forEvent: () => undefined, forSession: () => [], forget: () => {}, ...traces },
+    version: '1.2.3',
+    log,
+    config: { shutdownGraceMs: 0, ...config },
+  });
+  onTestFinished(() => app.close());
+  return { app, services, logged };
+}
+
+/** Opens a port for tests that need real sockets. Returns the base URL. */
+export async function listen(app: FastifyInstance): Promise<string> {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+export const sessionPath = (sessionId: string): string => `/apps/demo/users/u/sessions/${sessionId}`;
+
+export const runBody = (text = 'Hi', more: object = {}): object => ({
+  appName: 'demo',
+  userId: 'u',
+  sessionId: 's',
+  newMessage: { role: 'user', parts: [{ text }] },
+  ...more,
+});
+
+export const says = (text: string, fields: Partial<Event> = {}): Event =>
+  newEvent({ invocationId: 'e-1' }, 'demo_agent', { content: textContent('model', text), ...fields });
+
+async function* sayHello(): AsyncGenerator<Event> {
+  yield says('Hello!');
+}
+
+export const scriptedRunner = (script: Script): RunStarter => ({
+  async start(request, signal) {
+    if (request.sessionId === 'missing') throw new AppError('session_not_found', 'Session "missing" not found');
+    return { invocationId: 'e-1', [Symbol.asyncIterator]: () => script(request, signal)[Symbol.asyncIterator]() };
+  },
+});
+
+const demoApps = (): Record<string, App> => ({ demo: { name: 'demo', rootAgent: agent('demo_agent') } });
+
+function loaderOf(apps: Readonly<Record<string, App | Error>>): AgentLoader {
+  return {
+    listAgents: async () => Object.keys(apps).toSorted(),
+    async loadAgent(name) {
+      const app = apps[name];
+      if (!app) throw new AppError('app_not_found', `App "${name}" not found`);
+      if (app instanceof Error) throw app;
+      return app;
+    },
+    close: async () => {},
+  };
+}
