@@ -5,6 +5,7 @@ import fastify from 'fastify';
 /** The yardsticks: what Fastify and node:http cost when they do nothing but answer. Run as `bare-server.ts fastify|sse`. */
 
 const CHUNKS = 100;
+const TEXT = 'x'.repeat(330);
 const kind = process.argv[2];
 const port = kind === 'sse' ? await serveSse() : await serveFastify();
 console.log(`http://127.0.0.1:${port}`);
@@ -16,7 +17,7 @@ async function serveFastify(): Promise<number> {
   app.get('/version', () => ({ version: '0.0.0' }));
   app.post('/run', (request) => {
     const { sessionId } = request.body as { sessionId: string };
-    return [event(sessionId, 'Hello! I am well, thank you for asking.', false)];
+    return [answer(sessionId)];
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
   return (app.server.address() as AddressInfo).port;
@@ -39,20 +40,19 @@ function serveSse(): Promise<number> {
 async function stream(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   for (let index = 0; index < CHUNKS && !response.destroyed; index += 1) {
-    const frame = `data: ${JSON.stringify(event(`chunk-${index}`, 'x'.repeat(60), true))}\n\n`;
+    const frame = `data: ${JSON.stringify({ id: index, text: TEXT })}\n\n`;
     if (!response.write(frame)) await new Promise((resolve) => void response.once('drain', resolve));
   }
   response.end();
 }
 
-function event(id: string, text: string, partial: boolean): unknown {
+function answer(id: string): unknown {
   return {
     id,
     invocationId: 'e-6dd5a1c3-8c1f-4d0b-9a3e-0c7f2b1d4e5a',
     author: 'bench_agent',
     timestamp: Date.now() / 1000,
-    content: { role: 'model', parts: [{ text }] },
-    partial,
-    actions: { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} },
+    content: { role: 'model', parts: [{ text: 'Hello! I am well, thank you for asking.' }] },
+    actions: { stateDelta: {}, artifactDelta: {} },
   };
 }
