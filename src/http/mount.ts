@@ -40,7 +40,8 @@ function handlerOf(operation: Operation): Handler {
       body: body && parse(body, request.body, 'request body'),
     };
     const answer = await operation.handle(input, { request, reply });
-    if (answer === reply) return reply;
+    // Awaiting a reply that is sent yields nothing, so `answer` cannot tell: the reply itself does.
+    if (reply.sent) return reply;
     const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer ?? null);
     return reply.header('content-type', jsonType).send(text);
   };
