@@ -5,6 +5,7 @@ import type { Event, EventActions, ToolConfirmation } from '../schemas/event.ts'
 import type { MemoryEntry } from '../schemas/records.ts';
 import type { RunConfig } from '../schemas/run.ts';
 import type { Session } from '../schemas/session.ts';
+import type { CredentialExchanger } from './auth.ts';
 import type { FunctionDeclaration, LiveInput, ModelRegistry, ModelRequest, ModelResponse } from './model.ts';
 import type { EventsSummarizer, Services } from './services.ts';
 import type { StateView } from './state.ts';
@@ -106,6 +107,11 @@ export interface ReadonlyContext {
   readonly signal: AbortSignal;
 }
 
+/** Where the runtime reports what it put up with. A pino logger fits. */
+export interface RunLog {
+  warn(fields: object, message: string): void;
+}
+
 /** What a run carries from the route down to the last tool. One per agent entered; never stored. */
 export interface RunContext extends ReadonlyContext {
   readonly app: App;
@@ -122,6 +128,9 @@ export interface RunContext extends ReadonlyContext {
   readonly data: Map<string, unknown>;
   /** The span that encloses this agent: opaque, made and read by telemetry. */
   readonly trace: object;
+  readonly log?: RunLog;
+  /** Trades what users answer to credential requests; absent: answers are taken as they are. */
+  readonly credentials?: CredentialExchanger;
 }
 
 /** What a callback may use: the run, state it may change, artifacts and memory. */
