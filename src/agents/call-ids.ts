@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import type { Tool } from '../core/runtime.ts';
+import type { Content, FunctionCall, Part } from '../schemas/content.ts';
+
+/** Gives ids to the calls of one model answer: the same one to a call in a fragment and in the whole answer. */
+export class CallIds {
+  /** Ids given in fragments, in the order of the calls. */
+  readonly #given: string[] = [];
+
+  /** The content with an id on each call; the same object when there is nothing to add. */
+  complete(content: Content | undefined, partial: boolean): Content | undefined {
+    if (!content?.parts.some(({ functionCall }) => functionCall && !functionCall.id)) return content;
+    let position = 0;
+    const parts = content.parts.map((part): Part => {
+      const { functionCall } = part;
+      if (!functionCall || functionCall.id) return part;
+      const id = partial ? this.#inFragment(functionCall) : (this.#given[position++] ?? newCallId());
+      return { ...part, functionCall: { ...functionCall, id } };
+    });
+    return { ...content, parts };
+  }
+
+  /** Streamed arguments come in several fragments, of which only the first is named. */
+  #inFragment({ name }: FunctionCall): string {
+    const last = this.#given.at(-1);
+    if (!name && last !== undefined) return last;
+    const id = newCallId();
+    this.#given.push(id);
+    return id;
+  }
+}
+
+/** Ids made by us start with `adk-`, so that adapters know not to send them. */
+export const newCallId = (): string => `adk-${randomUUID()}`;
+
+/** Ids of the calls whose answers come later; `undefined` when there are none. */
+export function longRunningIds(calls: readonly FunctionCall[], tools: ReadonlyMap<string, Tool>): string[] | undefined {
+  const ids = calls.flatMap(({ id, name }) => (id !== undefined && tools.get(name)?.isLongRunning ? [id] : []));
+  return ids.length > 0 ? ids : undefined;
+}

@@ -1,0 +1,149 @@
+import { LinkedAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import { type JsonObject, toJson } from '../base/json.ts';
+import type { CallbackContext, RunContext, ToolContext } from '../core/runtime.ts';
+import type { ArtifactService } from '../core/services.ts';
+import { StateView } from '../core/state.ts';
+import type { Content, Part } from '../schemas/content.ts';
+import { type EventActions, newActions, type ToolConfirmation } from '../schemas/event.ts';
+import type { MemoryEntry } from '../schemas/records.ts';
+import { keyOf, type Session } from '../schemas/session.ts';
+import { credentialOf } from './credential-state.ts';
+
+/** What callbacks of one step share: their writes end up in the actions of one event. */
+export class StepContext implements CallbackContext {
+  readonly run: RunContext;
+  readonly actions: EventActions;
+  #state: StateView | undefined;
+
+  constructor(run: RunContext, actions: EventActions = newActions()) {
+    this.run = run;
+    this.actions = actions;
+  }
+
+  get invocationId(): string {
+    return this.run.invocationId;
+  }
+
+  get agentName(): string {
+    return this.run.agent.name;
+  }
+
+  get state(): StateView {
+    return (this.#state ??= new StateView(this.run.session.state, this.actions.stateDelta));
+  }
+
+  get userContent(): Content | undefined {
+    return this.run.userContent;
+  }
+
+  get session(): Session {
+    return this.run.session;
+  }
+
+  get data(): Map<string, unknown> {
+    return this.run.data;
+  }
+
+  get signal(): AbortSignal {
+    return this.run.signal;
+  }
+
+  async saveArtifact(name: string, artifact: Part, metadata?: JsonObject): Promise<number> {
+    const version = await this.#artifacts().saveArtifact(keyOf(this.session), name, artifact, metadata);
+    this.actions.artifactDelta[name] = version;
+    return version;
+  }
+
+  async loadArtifact(name: string, version?: number): Promise<Part | undefined> {
+    return this.#artifacts().loadArtifact(keyOf(this.session), name, version);
+  }
+
+  async listArtifacts(): Promise<string[]> {
+    return this.#artifacts().listArtifactKeys(keyOf(this.session));
+  }
+
+  async searchMemory(query: string): Promise<MemoryEntry[]> {
+    const { memories } = this.run.services;
+    if (!memories) throw new AppError('not_supported', 'There is no memory service to search');
+    return memories.searchMemory(this.session, query);
+  }
+
+  endInvocation(): void {
+    this.run.control.ended = true;
+  }
+
+  #artifacts(): ArtifactService {
+    const { artifacts } = this.run.services;
+    if (!artifacts) throw new AppError('not_supported', 'There is no artifact service to keep files in');
+    return artifacts;
+  }
+}
+
+/** The context of one tool call. Its signal aborts with the run, and when the call is given up. */
+export class ToolCallContext extends StepContext implements ToolContext {
+  readonly functionCallId: string;
+  readonly toolConfirmation?: ToolConfirmation;
+  #own: LinkedAbort | undefined;
+  #givenUp: { readonly reason: unknown } | undefined;
+
+  constructor(run: RunContext, functionCallId: string, confirmation?: ToolConfirmation) {
+    super(run);
+    this.functionCallId = functionCallId;
+    if (confirmation) this.toolConfirmation = confirmation;
+  }
+
+  /** Made when a tool first looks at it: most never do. */
+  override get signal(): AbortSignal {
+    if (!this.#own) {
+      this.#own = new LinkedAbort(this.run.signal);
+      if (this.#givenUp) this.#own.abort(this.#givenUp.reason);
+    }
+    return this.#own.signal;
+  }
+
+  override endInvocation(): void {
+    super.endInvocation();
+    this.actions.endOfAgent = true;
+  }
+
+  requestConfirmation(request: { hint?: string; payload?: unknown } = {}): void {
+    this.actions.requestedToolConfirmations[this.functionCallId] = {
+      hint: request.hint ?? '',
+      confirmed: false,
+      ...(request.payload === undefined ? {} : { payload: toJson(request.payload) }),
+    };
+  }
+
+  requestCredential(authConfig: JsonObject): void {
+    this.actions.requestedAuthConfigs[this.functionCallId] = toJson(authConfig);
+  }
+
+  getAuthResponse(authConfig: JsonObject): JsonObject | undefined {
+    return credentialOf(this.session.state, authConfig);
+  }
+
+  /** Tells the tool to stop, if it listens. */
+  giveUp(reason: unknown): void {
+    this.#givenUp = { reason };
+    this.#own?.abort(reason);
+  }
+
+  /** Lets go of the run's signal. Called when the call is over. */
+  release(): void {
+    this.#own?.[Symbol.dispose]();
+  }
+}
+
+/** Whether the actions ask for anything, so that they are worth an event of their own. */
+export function asksForSomething(actions: EventActions): boolean {
+  for (const key in actions) {
+    const value: unknown = actions[key];
+    if (typeof value !== 'object' || value === null) {
+      if (value !== undefined) return true;
+    } else {
+      for (const entry in value) if (Object.hasOwn(value, entry)) return true;
+    }
+  }
+  return false;
+}

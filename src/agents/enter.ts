@@ -1,0 +1,61 @@
+import { stopOnAbort } from '../base/abort.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { Agent, RunContext } from '../core/runtime.ts';
+import type { Content } from '../schemas/content.ts';
+import type { Event } from '../schemas/event.ts';
+import { openSpan } from '../telemetry/spans.ts';
+import { asksForSomething, StepContext } from './callback-context.ts';
+import { firstAnswer, hasHook } from './hooks.ts';
+
+/**
+ * Runs an agent under its own name, with its callbacks around it, changing only what `overrides` says. The context it
+ * gets has its own `control`, so that ending one agent's turn never ends another's.
+ */
+export async function* enter(
+  agent: Agent,
+  ctx: RunContext,
+  overrides?: Partial<RunContext>,
+): AsyncGenerator<Event, void, void> {
+  const span = openSpan(`invoke_agent ${agent.name}`, ctx.trace, {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': agent.name,
+    'gen_ai.agent.description': agent.description ?? '',
+    'gen_ai.conversation.id': ctx.session.id,
+    'gcp.vertex.agent.invocation_id': ctx.invocationId,
+  });
+  const own: RunContext = { ...ctx, ...overrides, agent, control: { ended: false }, trace: span.context };
+  try {
+    own.signal.throwIfAborted();
+    if (hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
+      const event = await askAround('beforeAgent', own);
+      if (event) yield event;
+      if (event?.content || own.control.ended) return;
+    }
+    yield* bodyOf(agent, own);
+    if (!own.control.ended && hasHook(own, 'afterAgent', agent.callbacks?.afterAgent)) {
+      const event = await askAround('afterAgent', own);
+      if (event) yield event;
+    }
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Agents of our own kinds stop by themselves; others may not listen to the signal. */
+const bodyOf = (agent: Agent, ctx: RunContext): AsyncIterable<Event> =>
+  agent.kind === undefined || agent.kind === 'custom' ? stopOnAbort(agent.run(ctx), ctx.signal) : agent.run(ctx);
+
+/** The event of the callbacks around an agent: their answer, or the state they changed; `undefined` when there is neither. */
+async function askAround(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {
+  const context = new StepContext(ctx);
+  const content = await firstAnswer<typeof name, Content>(ctx, name, ctx.agent.callbacks?.[name], (hook) =>
+    hook(context),
+  );
+  const { actions } = context;
+  if (content)
+    return newEvent(ctx, ctx.agent.name, { content: { ...content, role: content.role ?? 'model' }, actions });
+  return asksForSomething(actions) ? newEvent(ctx, ctx.agent.name, { actions }) : undefined;
+}

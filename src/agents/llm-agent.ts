@@ -1,0 +1,91 @@
+import type { Agent, RunContext } from '../core/runtime.ts';
+import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
+import { define, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
+import { modelFor, planFor, toolsOf } from './llm-plan.ts';
+import type { LlmAgentSpec } from './llm-spec.ts';
+import { askModel, isTruncated } from './model-call.ts';
+import { buildRequest } from './request/build-request.ts';
+import { resumption } from './resume.ts';
+import { runTools } from './tool-phase.ts';
+
+/**
+ * An agent led by a model: it asks, runs the tools the answer calls, and asks again until the answer is final. Throws
+ * ConfigurationException when the options make no sense.
+ */
+export function llmAgent(spec: LlmAgentSpec): Agent {
+  const definition = define(spec);
+  const { name, description, inputSchema, outputSchema } = definition;
+  const model = spec.model === undefined || typeof spec.model === 'string' ? spec.model : spec.model.name;
+  const agent: Agent = {
+    kind: 'llm',
+    name,
+    description,
+    subAgents: spec.subAgents ?? [],
+    tools: definition.tools,
+    ...(model !== undefined && { model }),
+    ...(typeof spec.instruction === 'string' && { instruction: spec.instruction }),
+    ...(inputSchema && { inputSchema: inputSchema.json }),
+    ...(outputSchema && { outputSchema: outputSchema.json }),
+    callbacks: definition.agentCallbacks,
+    canTransferToParent: definition.canTransferToParent,
+    canTransferToPeers: definition.canTransferToPeers,
+    run: (ctx) => runSteps(definition, ctx),
+    close: () => closeAll(definition),
+  };
+  rememberDefinition(agent, definition);
+  return agent;
+}
+
+/** One turn: steps of asking the model and running the tools it calls, until nothing is left to do. */
+async function* runSteps(definition: LlmDefinition, ctx: RunContext): AsyncGenerator<Event, void, void> {
+  const plan = planFor(definition, ctx);
+  const model = modelFor(plan, ctx);
+  let last: Event | undefined;
+  const freed = await resumption(ctx);
+  if (freed) {
+    const tools = await toolsOf(plan, ctx);
+    for await (const event of runTools({ definition, tools, ...freed }, ctx)) {
+      if (!event.partial) last = event;
+      yield event;
+    }
+    if (last && endsTurn(last, ctx)) return;
+  }
+  for (let step = 0; step < definition.maxSteps; step += 1) {
+    ctx.signal.throwIfAborted();
+    const question = await buildRequest(plan, model.name, ctx);
+    if (ctx.control.ended) return;
+    last = undefined;
+    for await (const event of askModel(definition, model, question, ctx)) {
+      if (!event.partial) last = event;
+      yield event;
+    }
+    if (!last) return;
+    const calls = functionCalls(last);
+    if (calls.length > 0) {
+      if (ctx.runConfig.pauseOnToolCalls) return;
+      const pauses = last.longRunningToolIds !== undefined && ctx.app.resumability?.isResumable === true;
+      const phase = { definition, tools: question.tools, calls, ...(isTruncated(last) && { refusal: cutOff }) };
+      for await (const event of runTools(phase, ctx)) {
+        if (!event.partial) last = event;
+        yield event;
+      }
+      if (pauses) return;
+    }
+    if (endsTurn(last, ctx)) return;
+  }
+}
+
+const cutOff =
+  'This call was not run: the answer was cut off at its token limit, so the arguments may be incomplete. Answer in smaller steps.';
+
+/** Whether an agent has nothing more to do after this event, the last of a step. */
+const endsTurn = (last: Event, ctx: RunContext): boolean =>
+  isFinalResponse(last) || last.actions.endOfAgent === true || ctx.control.ended;
+
+/** Closes toolsets and the code executor; every one is tried. Throws an AggregateError of what failed. */
+async function closeAll({ name, tools, codeExecutor }: LlmDefinition): Promise<void> {
+  const toolsets = tools.filter((item) => item.kind === 'toolset');
+  const results = await Promise.allSettled([...toolsets, codeExecutor].map(async (item) => item?.close?.()));
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  if (errors.length > 0) throw new AggregateError(errors, `Closing what agent "${name}" holds failed`);
+}

@@ -1,0 +1,69 @@
+import { AppError } from '../base/errors.ts';
+import type { Model } from '../core/model.ts';
+import type { Agent, RunContext, Tool, Toolset } from '../core/runtime.ts';
+import { definitionOf, type LlmDefinition } from './llm-definition.ts';
+import { identityText, type InstructionText } from './request/instructions.ts';
+import { listTools, type StepTools, stepTools } from './step-tools.ts';
+import { nearestDefinitionWith, transferTargets, transferText, transferTool } from './transfer.ts';
+import { indexTree } from './tree.ts';
+
+/** What holds for every request of an agent below one root: worked out once. */
+export interface LlmPlan {
+  readonly agent: Agent;
+  readonly definition: LlmDefinition;
+  readonly globalInstruction: InstructionText | undefined;
+  /** Who the agent is and whom it may hand over to; empty when there is nobody. */
+  readonly identity: string;
+  readonly transferText: string;
+  /** The agent's tools in list order, the transfer tool first. */
+  readonly tools: readonly (Tool | Toolset)[];
+  /** The same sorted; absent when toolsets have to be asked each time. */
+  readonly fixedTools: StepTools | undefined;
+  /** The model's name or the model itself; `undefined` when no agent in the chain has one. */
+  readonly model: string | Model | undefined;
+}
+
+const plans = new WeakMap<Agent, WeakMap<Agent, LlmPlan>>();
+
+/** The plan of the context's agent. Throws ConfigurationException when its tree is invalid. */
+export function planFor(definition: LlmDefinition, ctx: RunContext): LlmPlan {
+  const root = ctx.app.rootAgent;
+  let byRoot = plans.get(ctx.agent);
+  if (!byRoot) plans.set(ctx.agent, (byRoot = new WeakMap()));
+  let plan = byRoot.get(root);
+  if (!plan) byRoot.set(root, (plan = makePlan(ctx.agent, definition, root)));
+  return plan;
+}
+
+function makePlan(agent: Agent, definition: LlmDefinition, root: Agent): LlmPlan {
+  const tree = indexTree(root);
+  const targets = transferTargets(agent, tree);
+  const canTransfer = targets.length > 0;
+  const tools = canTransfer ? [transferTool(targets), ...definition.tools] : definition.tools;
+  return {
+    agent,
+    definition,
+    globalInstruction: definitionOf(root)?.globalInstruction,
+    identity: canTransfer ? identityText(definition.name, definition.description) : '',
+    transferText: canTransfer ? transferText(agent, targets, tree) : '',
+    tools,
+    fixedTools: tools.some(({ kind }) => kind === 'toolset') ? undefined : stepTools(definition.name, tools),
+    model: nearestDefinitionWith(agent, tree, ({ model }) => model),
+  };
+}
+
+/** The model that answers for the agent now. Throws ConfigurationException when it has none, or an unknown one. */
+export function modelFor(plan: LlmPlan, ctx: RunContext): Model {
+  const { model, definition } = plan;
+  if (typeof model === 'object') return model;
+  const { scripted } = definition;
+  if (scripted && (model === undefined || model === 'scripted' || !ctx.models.isConfigured(model))) return scripted;
+  if (model === undefined) {
+    throw new AppError('ConfigurationException', `Agent "${definition.name}" has no model, nor has any agent above it`);
+  }
+  return ctx.models.resolve(model);
+}
+
+/** The tools of the plan now. */
+export const toolsOf = (plan: LlmPlan, ctx: RunContext): StepTools | Promise<StepTools> =>
+  plan.fixedTools ?? listTools(plan.definition.name, plan.tools, ctx);

@@ -1,0 +1,70 @@
+import type { CodeExecutor } from '../core/code-executor.ts';
+import type { GenerateConfig, Model } from '../core/model.ts';
+import type {
+  AfterAgentCallback,
+  AfterModelCallback,
+  AfterToolCallback,
+  Agent,
+  BeforeAgentCallback,
+  BeforeModelCallback,
+  BeforeToolCallback,
+  MaybePromise,
+  OneOrMany,
+  OnModelErrorCallback,
+  OnToolErrorCallback,
+  ReadonlyContext,
+  Tool,
+  Toolset,
+} from '../core/runtime.ts';
+import type { Content } from '../schemas/content.ts';
+import type { ScriptRule } from '../schemas/script.ts';
+import type { SchemaSource } from '../tools/value-schema.ts';
+import type { Example } from './examples.ts';
+import type { Planner } from './planners.ts';
+
+/** A text in which `{name}` stands for state, or a function whose text is taken as it is. */
+export type Instruction = string | ((ctx: ReadonlyContext) => MaybePromise<string>);
+
+/** Options of an agent led by a model. Only `name` is required. */
+export interface LlmAgentSpec {
+  name: string;
+  /** What other agents and the model are told about it. */
+  description?: string;
+  /** A name for the model registry, or a model. Absent: that of the nearest ancestor with one. */
+  model?: string | Model;
+  /** Scripted replies, used when the model is `scripted` or lacks credentials. */
+  script?: readonly ScriptRule[];
+  instruction?: Instruction;
+  /** Text that never changes and stands first, so that providers can cache it; `instruction` then joins the contents. */
+  staticInstruction?: string | Content;
+  /** For every agent of the tree; only the root's counts. */
+  globalInstruction?: Instruction;
+  tools?: readonly (Tool | Toolset)[];
+  subAgents?: readonly Agent[];
+  /** Base of every request. `tools`, `systemInstruction` and `responseSchema` have options of their own and are refused. */
+  generateContentConfig?: GenerateConfig;
+  /** `none`: the model sees the current turn only. */
+  includeContents?: 'default' | 'none';
+  /** What the agent takes when it is called as a tool. */
+  inputSchema?: SchemaSource<unknown>;
+  /** What the final answer must look like. */
+  outputSchema?: SchemaSource<unknown>;
+  /** State key for the text (with `outputSchema`: the value) of the final answer. */
+  outputKey?: string;
+  /** Model calls, each with its tools, of one turn; the agent then simply ends. Absent: no limit. */
+  maxSteps?: number;
+  disallowTransferToParent?: boolean;
+  disallowTransferToPeers?: boolean;
+  /** Sample conversations shown to the model, or a function that finds some for the user's message. */
+  examples?: readonly Example[] | ((query: string) => MaybePromise<readonly Example[]>);
+  planner?: Planner;
+  codeExecutor?: CodeExecutor;
+  beforeAgent?: OneOrMany<BeforeAgentCallback>;
+  afterAgent?: OneOrMany<AfterAgentCallback>;
+  beforeModel?: OneOrMany<BeforeModelCallback>;
+  afterModel?: OneOrMany<AfterModelCallback>;
+  onModelError?: OneOrMany<OnModelErrorCallback>;
+  beforeTool?: OneOrMany<BeforeToolCallback>;
+  afterTool?: OneOrMany<AfterToolCallback>;
+  onToolError?: OneOrMany<OnToolErrorCallback>;
+}

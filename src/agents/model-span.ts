@@ -1,0 +1,56 @@
+import type { ModelRequest } from '../core/model.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { Event } from '../schemas/event.ts';
+import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
+
+/** Opens the span of one model call. */
+export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan {
+  const attributes: Attributes = {
+    'gen_ai.operation.name': 'call_llm',
+    'gen_ai.system': 'gcp.vertex.agent',
+    'gen_ai.request.model': request.model,
+    'gcp.vertex.agent.invocation_id': ctx.invocationId,
+    'gcp.vertex.agent.session_id': ctx.session.id,
+  };
+  return openSpan('call_llm', ctx.trace, attributes);
+}
+
+/** Notes the request as it is sent. Its text is made when the trace is read. */
+export function noteRequest(span: OpenSpan, request: ModelRequest): void {
+  const { topP, maxOutputTokens } = request.config;
+  if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
+  if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
+  span.lazy('gcp.vertex.agent.llm_request', () => requestText(request), request.contents.length);
+}
+
+/** Notes what came back, and closes the span, so that the trace is complete when the event is seen. */
+export function noteAnswer(span: OpenSpan, event: Event): void {
+  const attributes: Attributes = { 'gcp.vertex.agent.event_id': event.id };
+  const { usageMetadata: usage, finishReason } = event;
+  if (usage) {
+    attributes['gen_ai.usage.input_tokens'] = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);
+    attributes['gen_ai.usage.output_tokens'] = (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0);
+    if (usage.thoughtsTokenCount) attributes['gen_ai.usage.reasoning.output_tokens'] = usage.thoughtsTokenCount;
+    if (usage.cachedContentTokenCount) {
+      attributes['gen_ai.usage.cache_read.input_tokens'] = usage.cachedContentTokenCount;
+    }
+  }
+  if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = [finishReason.toLowerCase()];
+  span.set(attributes);
+  span.lazy('gcp.vertex.agent.llm_response', () => responseText(event), 0);
+  span.end();
+}
+
+/** The request without media and without schemas of answers, which nobody reads in a trace. */
+function requestText({ model, contents, config }: ModelRequest): string {
+  const { responseSchema: _, ...shown } = config;
+  return JSON.stringify({ model, contents, config: shown }, withoutMedia);
+}
+
+function responseText(event: Event): string {
+  const { id: _id, invocationId: _run, author: _author, timestamp: _time, actions: _actions, ...response } = event;
+  return JSON.stringify(response, withoutMedia);
+}
+
+const withoutMedia = (key: string, value: unknown): unknown =>
+  key === 'inlineData' && typeof value === 'object' && value !== null ? { ...value, data: undefined } : value;

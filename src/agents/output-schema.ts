@@ -1,0 +1,90 @@
+import { AppError } from '../base/errors.ts';
+import { define, isJsonObject, type JsonObject } from '../base/json.ts';
+import type { GenerateConfig } from '../core/model.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { RunContext, Tool } from '../core/runtime.ts';
+import { type Content, textContent, textOf } from '../schemas/content.ts';
+import type { Event } from '../schemas/event.ts';
+import type { ValueSchema } from '../tools/value-schema.ts';
+
+export const answerToolName = 'set_model_response';
+
+/** Models that take either a schema or functions, not both. */
+const eitherOr = /(?:^|\/)gemini-[12]\b/;
+
+/** Whether a schema has to be delivered through a tool, because the model would not take it beside its tools. */
+export const needsAnswerTool = (model: string, hasTools: boolean): boolean => hasTools && eitherOr.test(model);
+
+export function setResponseSchema(config: GenerateConfig, schema: ValueSchema<unknown>): void {
+  config.responseSchema = schema.json;
+  config.responseMimeType = 'application/json';
+}
+
+export const answerToolText = `When you have everything you need, give your final answer by calling \`${answerToolName}\` with it, and not as text. Use the other tools first if they help.`;
+
+/** Functions take objects, so any other answer goes under one key. */
+const wrapKey = 'result';
+
+/** The tool through which the final answer comes as data. What does not fit is answered with what is wrong. */
+export function answerTool(schema: ValueSchema<unknown>): Tool {
+  const isObject = schema.json['type'] === 'object' || isJsonObject(schema.json['properties']);
+  const parameters: JsonObject = isObject
+    ? schema.json
+    : { type: 'object', properties: { [wrapKey]: schema.json }, required: [wrapKey] };
+  const description = 'Gives the final answer to the user, as data.';
+  return {
+    kind: 'tool',
+    name: answerToolName,
+    description,
+    declaration: { name: answerToolName, description, parameters },
+    async run(args, ctx) {
+      const checked = await schema.check(isObject ? args : args[wrapKey]);
+      if (!checked.ok) throw new AppError('invalid_request', `The answer does not fit: ${checked.problems.join('; ')}`);
+      ctx.actions.setModelResponse = checked.value;
+      return checked.value;
+    },
+  };
+}
+
+/** The event in which an answer given through the tool reaches the user: as text, like any other. */
+export function finalAnswerEvent(value: unknown, outputKey: string | undefined, ctx: RunContext): Event {
+  const event = newEvent(ctx, ctx.agent.name, { content: textContent('model', JSON.stringify(value)) });
+  if (outputKey !== undefined) define(event.actions.stateDelta, outputKey, value);
+  return event;
+}
+
+/**
+ * What an answer leaves in the state under `outputKey`: its text, or with a schema the value. A text that does not fit
+ * the schema is kept as it is. `undefined` when the answer has no text.
+ */
+export async function outputOf(
+  content: Content | undefined,
+  schema: ValueSchema<unknown> | undefined,
+  ctx: RunContext,
+): Promise<unknown> {
+  if (!content?.parts.some(({ text, thought }) => text !== undefined && !thought)) return undefined;
+  const text = textOf(content);
+  if (!schema) return text;
+  if (text.trim() === '') return undefined;
+  const checked = await checkText(text, schema);
+  if (checked.ok) return checked.value;
+  ctx.log?.warn({ agent: ctx.agent.name, problems: checked.problems }, 'an answer does not fit its output schema');
+  return text;
+}
+
+/** The value in a JSON text, checked. */
+export async function checkText(text: string, schema: ValueSchema<unknown>): ReturnType<ValueSchema<unknown>['check']> {
+  let value: unknown;
+  try {
+    value = JSON.parse(withoutFence(text));
+  } catch {
+    return { ok: false, problems: ['it is not JSON'] };
+  }
+  return schema.check(value);
+}
+
+/** Models like to put JSON into a code block. */
+function withoutFence(text: string): string {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text);
+  return fenced?.[1] ?? text;
+}

@@ -1,0 +1,115 @@
+import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
+import type { RunContext } from '../../core/runtime.ts';
+import { type Content, textOf } from '../../schemas/content.ts';
+import { StepContext } from '../callback-context.ts';
+import { examplesText } from '../examples.ts';
+import { askPlugin, hasHook } from '../hooks.ts';
+import type { LlmDefinition } from '../llm-definition.ts';
+import { type LlmPlan, toolsOf } from '../llm-plan.ts';
+import { answerTool, answerToolName, answerToolText, needsAnswerTool, setResponseSchema } from '../output-schema.ts';
+import { only, type StepTools, withTool } from '../step-tools.ts';
+import { cloneJson } from './clone.ts';
+import { buildContents } from './contents.ts';
+import { joinSections } from './instructions.ts';
+
+/** One question to the model, and the tools its answer may call. */
+export interface LlmStep {
+  readonly request: ModelRequest;
+  readonly tools: StepTools;
+  /** What the callbacks of this step share; absent while nobody needed it. */
+  readonly callbacks: StepContext | undefined;
+}
+
+/** Builds the request of one step for a model of this name, in the order of ADK's request processors. */
+export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext): Promise<LlmStep> {
+  const { definition } = plan;
+  let tools = await toolsOf(plan, ctx);
+  const answersByTool = definition.outputSchema !== undefined && needsAnswerTool(model, plan.tools.length > 0);
+  if (definition.outputSchema && answersByTool) {
+    tools = withTool(definition.name, tools, answerTool(definition.outputSchema));
+  }
+  const isEdited = tools.shapers.length > 0 || hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
+  let callbacks = isEdited ? new StepContext(ctx) : undefined;
+  if (hasHook(ctx, 'beforeToolSelection')) tools = await selectTools(tools, (callbacks ??= new StepContext(ctx)));
+
+  const config: GenerateConfig = isEdited ? cloneJson(definition.config) : { ...definition.config };
+  if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
+  if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
+  const contents = contentsFor(definition, ctx, isEdited);
+  await instruct(plan, ctx, config, { contents, answersByTool });
+  if (tools.declarations.length > 0) {
+    config.tools = [{ functionDeclarations: isEdited ? cloneJson([...tools.declarations]) : [...tools.declarations] }];
+  }
+  const request: ModelRequest = { model, contents, config, stream: ctx.runConfig.streamingMode === 'sse' };
+  if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
+  return { request, tools, callbacks };
+}
+
+/** The history for the model. Copies only when somebody may edit them: stored events are frozen. */
+function contentsFor(definition: LlmDefinition, ctx: RunContext, isEdited: boolean): Content[] {
+  const contents = buildContents(ctx.session.events, {
+    agent: definition.name,
+    branch: ctx.branch,
+    currentTurnOnly: definition.currentTurnOnly,
+  });
+  const seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
+  return isEdited ? cloneJson(seen) : seen;
+}
+
+/** A plan made in the open is stored as a thought; the model should see it as what it wrote. */
+function withPlans(content: Content): Content {
+  if (!content.parts.some(({ thought, text }) => thought && text !== undefined)) return content;
+  return { ...content, parts: content.parts.map((part) => (part.thought ? { ...part, thought: undefined } : part)) };
+}
+
+async function instruct(
+  plan: LlmPlan,
+  ctx: RunContext,
+  config: GenerateConfig,
+  { contents, answersByTool }: { contents: Content[]; answersByTool: boolean },
+): Promise<void> {
+  const { definition } = plan;
+  const shared = plan.globalInstruction ? await plan.globalInstruction(ctx) : '';
+  let own = definition.instruction ? await definition.instruction(ctx) : '';
+  if (definition.staticInstruction !== '') {
+    if (own !== '') contents.splice(startOfUserTurn(contents), 0, { role: 'user', parts: [{ text: own }] });
+    own = definition.staticInstruction;
+  }
+  const text = joinSections([
+    shared,
+    own,
+    definition.examples ? await examplesFor(definition.examples, ctx) : '',
+    plan.identity,
+    definition.planner?.instruction ?? '',
+    answersByTool ? answerToolText : '',
+    plan.transferText,
+  ]);
+  if (text !== '') config.systemInstruction = text;
+}
+
+async function examplesFor(examples: NonNullable<LlmDefinition['examples']>, ctx: RunContext): Promise<string> {
+  return examplesText(typeof examples === 'function' ? await examples(textOf(ctx.userContent)) : examples);
+}
+
+/** Where the user's newest messages begin; answers of tools are not the user's words. */
+function startOfUserTurn(contents: readonly Content[]): number {
+  let at = contents.length;
+  while (at > 0) {
+    const content = contents[at - 1];
+    if (content?.role !== 'user' || content.parts.some(({ functionResponse }) => functionResponse)) break;
+    at -= 1;
+  }
+  return at;
+}
+
+/** Lets plugins narrow what the model may see; the tool for the final answer always stays. */
+async function selectTools(tools: StepTools, callbacks: StepContext): Promise<StepTools> {
+  let left = tools;
+  for (const plugin of callbacks.run.plugins) {
+    if (!plugin.beforeToolSelection) continue;
+    const ask = plugin.beforeToolSelection.bind(plugin);
+    const names = await askPlugin(callbacks.run, plugin, 'beforeToolSelection', () => ask(left.byName, callbacks));
+    if (names) left = only(left, new Set([...names, answerToolName]));
+  }
+  return left;
+}

@@ -1,0 +1,137 @@
+import { AppError } from '../../base/errors.ts';
+import type { Content, FunctionCall, FunctionResponse, Part } from '../../schemas/content.ts';
+import { requestNames } from '../reserved-names.ts';
+import { tellResponse } from './narration.ts';
+
+/** A call in the history and the newest answer to it. */
+interface Slot {
+  readonly call: FunctionCall;
+  answer?: Part;
+}
+
+/** Ids tell calls apart; histories from elsewhere may have none. */
+const keyOf = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `name:${name}`;
+
+/**
+ * Puts one content with the answers, in call order, right after every content with calls, wherever they came in the
+ * history: the newest answer to a call counts, and a call nobody answered gets an answer that says so. When the newest
+ * content answers an earlier call, what came in between is left out. Answers to calls that are not there are dropped,
+ * or told in words when the call was another agent's. Throws FunctionCallNotFound when the newest content is of that
+ * kind only.
+ */
+export function pairResponses(contents: Content[], isForeignCall: (id: string) => boolean): Content[] {
+  if (isPaired(contents)) return contents;
+  const history = dropBetween(contents, isForeignCall);
+  const { slots, matched } = assign(history);
+  const paired: Content[] = [];
+  for (const content of history) {
+    const made = slots.get(content);
+    if (made) {
+      paired.push(content, { role: 'user', parts: made.map((slot) => slot.answer ?? unanswered(slot.call)) });
+      continue;
+    }
+    if (!content.parts.some(({ functionResponse }) => functionResponse)) {
+      paired.push(content);
+      continue;
+    }
+    const parts = content.parts.flatMap((part) => restOf(part, matched, isForeignCall));
+    if (parts.length > 0) paired.push({ ...content, parts });
+  }
+  return paired;
+}
+
+/** Whether every content with calls is followed by one with exactly their answers. Nothing is allocated: most histories are. */
+function isPaired(contents: readonly Content[]): boolean {
+  for (let index = 0; index < contents.length; index += 1) {
+    const parts = (contents[index] as Content).parts;
+    const calls = count(parts, 'functionCall');
+    const responses = count(parts, 'functionResponse');
+    if (calls === 0 && responses === 0) continue;
+    const answers = contents[index + 1]?.parts;
+    if (responses > 0 || answers?.length !== calls) return false;
+    for (const { functionCall } of parts) if (functionCall && !answersOnce(answers, functionCall)) return false;
+    index += 1;
+  }
+  return true;
+}
+
+function count(parts: readonly Part[], payload: 'functionCall' | 'functionResponse'): number {
+  let found = 0;
+  for (const part of parts) if (part[payload] !== undefined) found += 1;
+  return found;
+}
+
+function answersOnce(answers: readonly Part[], call: FunctionCall): boolean {
+  let found = 0;
+  for (const { functionResponse } of answers) {
+    if (functionResponse && functionResponse.id === call.id && functionResponse.name === call.name) found += 1;
+  }
+  return found === 1;
+}
+
+/** Leaves out what came between the newest content, if it answers a call, and that call; answers to its siblings stay. */
+function dropBetween(contents: readonly Content[], isForeignCall: (id: string) => boolean): readonly Content[] {
+  const newest = contents.at(-1);
+  const responses = (newest?.parts ?? []).flatMap(({ functionResponse }) =>
+    functionResponse ? [functionResponse] : [],
+  );
+  if (!newest || responses.length === 0) return contents;
+  const ids = new Set(responses.map(keyOf));
+  const at = contents.findLastIndex(({ parts }) => parts.some((part) => isCallIn(part, ids)));
+  if (at < 0) {
+    const missing = responses.find(({ id, name }) => name !== requestNames.input && !(id && isForeignCall(id)));
+    if (!missing || contents.length === 1) return contents;
+    throw new AppError(
+      'FunctionCallNotFound',
+      `No call of "${missing.name}" with id "${missing.id}" precedes its response`,
+    );
+  }
+  const siblings = new Set(
+    contents[at]?.parts.flatMap(({ functionCall }) => (functionCall ? [keyOf(functionCall)] : [])),
+  );
+  const between = contents.slice(at + 1, -1).flatMap((content) => {
+    const parts = content.parts.filter(
+      ({ functionResponse }) => functionResponse && siblings.has(keyOf(functionResponse)),
+    );
+    return parts.length > 0 ? [{ ...content, parts }] : [];
+  });
+  return [...contents.slice(0, at + 1), ...between, newest];
+}
+
+const isCallIn = ({ functionCall }: Part, ids: ReadonlySet<string>): boolean =>
+  functionCall !== undefined && ids.has(keyOf(functionCall));
+
+/** Gives each response to the newest call before it that has its id: models do use an id again. */
+function assign(history: readonly Content[]): { slots: Map<Content, Slot[]>; matched: Set<Part> } {
+  const slots = new Map<Content, Slot[]>();
+  const matched = new Set<Part>();
+  const open = new Map<string, Slot>();
+  for (const content of history) {
+    for (const part of content.parts) {
+      if (part.functionCall) {
+        const slot: Slot = { call: part.functionCall };
+        open.set(keyOf(part.functionCall), slot);
+        slots.set(content, [...(slots.get(content) ?? []), slot]);
+      } else if (part.functionResponse) {
+        const slot = open.get(keyOf(part.functionResponse));
+        if (!slot) continue;
+        slot.answer = part;
+        matched.add(part);
+      }
+    }
+  }
+  return { slots, matched };
+}
+
+/** What is left of a part of a content with responses once those that were matched have moved to their calls. */
+function restOf(part: Part, matched: ReadonlySet<Part>, isForeignCall: (id: string) => boolean): Part[] {
+  const { functionResponse } = part;
+  if (!functionResponse) return [part];
+  if (matched.has(part) || !functionResponse.id || !isForeignCall(functionResponse.id)) return [];
+  return [tellResponse(functionResponse.name, functionResponse.response, 'user')];
+}
+
+function unanswered({ id, name }: FunctionCall): Part {
+  const response = { status: 'pending', message: 'There is no result yet. Do not call again to wait for it.' };
+  return { functionResponse: id === undefined ? { name, response } : { id, name, response } };
+}

@@ -1,0 +1,191 @@
+import { AppError, errorText } from '../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { RunContext, Tool } from '../core/runtime.ts';
+import type { FunctionCall } from '../schemas/content.ts';
+import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
+import { type OpenSpan, openSpan } from '../telemetry/spans.ts';
+import { ToolCallContext } from './callback-context.ts';
+import { within } from './deadline.ts';
+import { firstAnswer, hasHook } from './hooks.ts';
+import type { LlmCallbacks } from './llm-definition.ts';
+import { cloneJson } from './request/clone.ts';
+import { asResponse } from './tool-result.ts';
+import { indexTree } from './tree.ts';
+
+const defaultTimeoutMs = 60_000;
+
+/** What one call came to. No response: it is the application's to give, later. */
+export interface CallOutcome {
+  readonly call: FunctionCall;
+  readonly response: JsonObject | undefined;
+  readonly actions: EventActions;
+}
+
+/** What the calls of one model answer share. */
+export interface CallSetting {
+  readonly ctx: RunContext;
+  readonly callbacks: LlmCallbacks;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Id of the event the responses go out with. */
+  readonly eventId: string;
+  readonly running: Set<ToolCallContext>;
+  /** The user's verdicts on calls that asked for one, by call id. */
+  readonly verdicts?: ReadonlyMap<string, ToolConfirmation>;
+  /** Set: no call is run, and this is the reason given. */
+  readonly refusal?: string;
+}
+
+/**
+ * Answers one call: callbacks, the user's confirmation, the tool, callbacks. What a tool throws, and that it takes too
+ * long, are answers too; only an abort and what callbacks throw get through.
+ */
+export async function answerCall(call: FunctionCall, setting: CallSetting): Promise<CallOutcome> {
+  const { ctx, tools, verdicts } = setting;
+  const id = call.id ?? '';
+  const tool = tools.get(call.name);
+  const span = openToolSpan(call, tool, setting);
+  const context = new ToolCallContext(ctx, id, verdicts?.get(id));
+  setting.running.add(context);
+  try {
+    const response = await respond({ call, tool, context, span, setting });
+    span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify(response ?? {}), 0);
+    return { call, response, actions: context.actions };
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  } finally {
+    setting.running.delete(context);
+    context.release();
+    span.end();
+  }
+}
+
+interface Attempt {
+  readonly call: FunctionCall;
+  readonly tool: Tool | undefined;
+  readonly context: ToolCallContext;
+  readonly span: OpenSpan;
+  readonly setting: CallSetting;
+}
+
+async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
+  const { call, context, setting, span } = attempt;
+  const tool = attempt.tool ?? nameless(call.name);
+  if (setting.refusal !== undefined) return { error: setting.refusal };
+  const args = cloneJson(call.args ?? {});
+  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify(args), 0);
+  let value: unknown = attempt.tool && (await askBefore(attempt, tool, args));
+  if (value === undefined) {
+    try {
+      value = await run(attempt, args);
+      checkTransfer(context, setting.ctx);
+    } catch (error) {
+      setting.ctx.signal.throwIfAborted();
+      span.fail(error);
+      value = await askOnError(attempt, tool, args, error);
+      if (value === undefined) return { error: errorText(error) };
+    }
+  }
+  const isLater = tool.isLongRunning === true && isNothing(value);
+  const response = isLater ? {} : asResponse(value);
+  const replaced = await askAfter(attempt, tool, args, response);
+  return replaced ? asResponse(replaced) : isLater ? undefined : response;
+}
+
+/** Stands for a tool the model made up, where callbacks expect one. */
+const nameless = (name: string): Tool => ({ kind: 'tool', name, description: '' });
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0);
+
+async function run({ call, tool, context, setting }: Attempt, args: JsonObject): Promise<unknown> {
+  if (!tool) throw unknownTool(call.name, setting.tools);
+  const { ctx } = setting;
+  const timeoutMs = tool.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultTimeoutMs;
+  return within(confirmedRun(tool, args, context), timeoutMs, ctx.signal, () => {
+    const late = new AppError('timed_out', `The tool "${tool.name}" did not answer within ${timeoutMs / 1000} s`);
+    context.giveUp(late);
+    return late;
+  });
+}
+
+/** Runs the tool, unless the user has to be asked first, or has said no. */
+async function confirmedRun(tool: Tool, args: JsonObject, context: ToolCallContext): Promise<unknown> {
+  const { requireConfirmation } = tool;
+  const verdict = context.toolConfirmation;
+  if (requireConfirmation && verdict?.confirmed === false) {
+    return { error: `The user has rejected this call of "${tool.name}". Do not repeat it unless the user asks.` };
+  }
+  if (requireConfirmation && !verdict) {
+    const isNeeded = requireConfirmation === true || (await requireConfirmation(args, context));
+    if (isNeeded) {
+      context.requestConfirmation({ hint: `The agent wants to call "${tool.name}". Do you agree?` });
+      return { error: `The call of "${tool.name}" waits for the user's confirmation.` };
+    }
+  }
+  if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
+  return tool.run(args, context);
+}
+
+/** A tool may hand over to any agent of the tree, but only to one that is there. */
+function checkTransfer({ actions }: ToolCallContext, ctx: RunContext): void {
+  const target = actions.transferToAgent;
+  if (target === undefined || indexTree(ctx.app.rootAgent).find(target)) return;
+  delete actions.transferToAgent;
+  throw new AppError('agent_not_found', `There is no agent "${target}" to hand over to`);
+}
+
+function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): AppError {
+  const known = [...tools.values()].filter(({ declaration }) => declaration).map((tool) => tool.name);
+  const hint = known.length > 0 ? `The tools you can call are: ${known.join(', ')}` : 'There are no tools to call';
+  return new AppError('tool_failed', `There is no tool "${name}". ${hint}.`);
+}
+
+async function askBefore({ setting, context }: Attempt, tool: Tool, args: JsonObject): Promise<JsonObject | undefined> {
+  const { ctx, callbacks } = setting;
+  if (!hasHook(ctx, 'beforeTool', callbacks.beforeTool)) return undefined;
+  return firstAnswer<'beforeTool', JsonObject>(ctx, 'beforeTool', callbacks.beforeTool, (hook) =>
+    hook(tool, args, context),
+  );
+}
+
+async function askOnError(
+  { setting, context }: Attempt,
+  tool: Tool,
+  args: JsonObject,
+  error: unknown,
+): Promise<JsonObject | undefined> {
+  const { ctx, callbacks } = setting;
+  if (!hasHook(ctx, 'onToolError', callbacks.onToolError)) return undefined;
+  return firstAnswer<'onToolError', JsonObject>(ctx, 'onToolError', callbacks.onToolError, (hook) =>
+    hook(tool, args, context, error),
+  );
+}
+
+async function askAfter(
+  { setting, context }: Attempt,
+  tool: Tool,
+  args: JsonObject,
+  result: JsonObject,
+): Promise<JsonObject | undefined> {
+  const { ctx, callbacks } = setting;
+  if (!hasHook(ctx, 'afterTool', callbacks.afterTool)) return undefined;
+  return firstAnswer<'afterTool', JsonObject>(ctx, 'afterTool', callbacks.afterTool, (hook) =>
+    hook(tool, args, context, result),
+  );
+}
+
+function openToolSpan({ id = '', name }: FunctionCall, tool: Tool | undefined, setting: CallSetting): OpenSpan {
+  return openSpan(`execute_tool ${name}`, setting.ctx.trace, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': name,
+    'gen_ai.tool.description': tool?.description ?? '',
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': id,
+    'gcp.vertex.agent.event_id': setting.eventId,
+    'gcp.vertex.agent.invocation_id': setting.ctx.invocationId,
+    'gcp.vertex.agent.session_id': setting.ctx.session.id,
+    'gcp.vertex.agent.llm_request': '{}',
+    'gcp.vertex.agent.llm_response': '{}',
+  });
+}

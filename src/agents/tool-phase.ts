@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { newEvent } from '../core/new-event.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { FunctionCall, Part } from '../schemas/content.ts';
+import type { Event, ToolConfirmation } from '../schemas/event.ts';
+import { openSpan } from '../telemetry/spans.ts';
+import { asksForSomething } from './callback-context.ts';
+import type { LlmDefinition } from './llm-definition.ts';
+import { mergeActions } from './merge-actions.ts';
+import { finalAnswerEvent } from './output-schema.ts';
+import type { StepTools } from './step-tools.ts';
+import { answerCall, type CallOutcome, type CallSetting } from './tool-call.ts';
+import { runTransfer } from './transfer.ts';
+import { requestEvents } from './user-requests.ts';
+
+const defaultParallelCalls = 16;
+
+interface Phase {
+  readonly definition: LlmDefinition;
+  readonly tools: StepTools;
+  readonly calls: readonly FunctionCall[];
+  readonly verdicts?: ReadonlyMap<string, ToolConfirmation>;
+  readonly refusal?: string;
+}
+
+/**
+ * Runs the calls of one model answer side by side and yields what comes of them: one event with all responses in call
+ * order, requests to the user, the final answer if a tool delivered it, and the turn of the agent that was handed over to.
+ */
+export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<Event, void, void> {
+  const { definition, calls } = phase;
+  const eventId = randomUUID();
+  const setting: CallSetting = {
+    ...phase,
+    ctx,
+    callbacks: definition.callbacks,
+    tools: phase.tools.byName,
+    eventId,
+    running: new Set(),
+  };
+  const outcomes = await answerAll(calls, setting);
+  const event = responseEvent(outcomes, eventId, ctx);
+  if (!event) return;
+  yield event;
+  const { actions } = event;
+  for (const request of await requestEvents(calls, actions, ctx)) yield request;
+  if (actions.setModelResponse !== undefined)
+    yield finalAnswerEvent(actions.setModelResponse, definition.outputKey, ctx);
+  if (actions.transferToAgent !== undefined) yield* runTransfer(actions.transferToAgent, ctx);
+}
+
+async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): Promise<CallOutcome[]> {
+  const { runConfig } = setting.ctx;
+  const limit =
+    runConfig.toolExecutionMode === 'sequential' ? 1 : (runConfig.maxParallelToolCalls ?? defaultParallelCalls);
+  const outcomes: CallOutcome[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < calls.length) {
+      const index = next++;
+      const call = calls[index];
+      if (call) outcomes[index] = await answerCall(call, setting);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: Math.min(limit, calls.length) }, work));
+  } catch (error) {
+    next = calls.length;
+    for (const context of setting.running) context.giveUp(error);
+    throw error;
+  }
+  return outcomes;
+}
+
+/** One event with the responses there are. `undefined` when all are yet to come and nothing else happened. */
+function responseEvent(outcomes: readonly CallOutcome[], id: string, ctx: RunContext): Event | undefined {
+  const actions = mergeActions(outcomes.map((outcome) => outcome.actions));
+  const parts = outcomes.flatMap(({ call, response }) =>
+    response ? [{ functionResponse: { id: call.id, name: call.name, response } }] : [],
+  );
+  if (parts.length > 1) noteMerged(parts, id, ctx);
+  if (parts.length > 0) return newEvent(ctx, ctx.agent.name, { id, content: { role: 'user', parts }, actions });
+  return asksForSomething(actions) ? newEvent(ctx, ctx.agent.name, { id, actions }) : undefined;
+}
+
+/** ADK's views show one span for an event with several responses. */
+function noteMerged(parts: readonly Part[], eventId: string, ctx: RunContext): void {
+  const span = openSpan('execute_tool (merged)', ctx.trace, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': '(merged tools)',
+    'gen_ai.tool.description': '(merged tools)',
+    'gen_ai.tool.call.id': eventId,
+    'gcp.vertex.agent.event_id': eventId,
+    'gcp.vertex.agent.tool_call_args': 'N/A',
+    'gcp.vertex.agent.llm_request': '{}',
+    'gcp.vertex.agent.llm_response': '{}',
+  });
+  span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify({ role: 'user', parts }), 0);
+  span.end();
+}

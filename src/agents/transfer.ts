@@ -1,0 +1,94 @@
+import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Agent, RunContext, Tool } from '../core/runtime.ts';
+import type { Event } from '../schemas/event.ts';
+import { enter } from './enter.ts';
+import { definitionOf } from './llm-definition.ts';
+import { type AgentTree, indexTree } from './tree.ts';
+
+export const transferToolName = 'transfer_to_agent';
+
+/** Whom an LLM agent may hand over to: its sub-agents, its parent and its parent's other children, as far as allowed. */
+export function transferTargets(agent: Agent, tree: AgentTree): Agent[] {
+  const targets = [...(agent.subAgents ?? [])];
+  const parent = tree.parentOf(agent);
+  if (parent?.kind !== 'llm') return targets;
+  if (agent.canTransferToParent !== false) targets.push(parent);
+  if (agent.canTransferToPeers !== false) targets.push(...(parent.subAgents ?? []).filter((peer) => peer !== agent));
+  return targets;
+}
+
+/** The tool with which the model hands over. A name that is not among the targets is answered with those that are. */
+export function transferTool(targets: readonly Agent[]): Tool {
+  const names = targets.map(({ name }) => name);
+  return {
+    kind: 'tool',
+    name: transferToolName,
+    description: 'Hands the conversation over to another agent that is better suited to answer.',
+    declaration: {
+      name: transferToolName,
+      description: 'Hands the conversation over to another agent that is better suited to answer.',
+      parameters: {
+        type: 'object',
+        properties: { agent_name: { type: 'string', enum: names, description: 'Name of the agent to hand over to.' } },
+        required: ['agent_name'],
+      },
+    },
+    run(args, ctx) {
+      const name = nameIn(args);
+      if (!names.includes(name)) {
+        throw new AppError(
+          'agent_not_found',
+          `There is no agent "${name}" to hand over to. Agents you can hand over to: ${names.join(', ')}`,
+        );
+      }
+      ctx.actions.transferToAgent = name;
+      return null;
+    },
+  };
+}
+
+function nameIn(args: JsonObject): string {
+  const name = args['agent_name'] ?? args['agentName'];
+  return typeof name === 'string' ? name : '';
+}
+
+/** Tells the model about the agents it may hand over to, and when. */
+export function transferText(agent: Agent, targets: readonly Agent[], tree: AgentTree): string {
+  const parent = tree.parentOf(agent);
+  const list = targets.map(({ name, description }) => `- ${name}: ${description || '(no description)'}`).join('\n');
+  const names = targets
+    .map(({ name }) => `\`${name}\``)
+    .toSorted()
+    .join(', ');
+  const lines = [
+    `You can hand the conversation over to these agents:\n${list}`,
+    `If you are the one best suited to answer, answer. If another agent is better suited by its description, call \`${transferToolName}\` with its name and write nothing besides the call.`,
+    `The only names \`${transferToolName}\` accepts are ${names}.`,
+  ];
+  if (parent && targets.includes(parent)) {
+    lines.push(`If neither you nor any other of them fits, hand over to your parent agent \`${parent.name}\`.`);
+  }
+  return lines.join('\n\n');
+}
+
+/** Runs the agent that was handed over to, within the same step of the same invocation. */
+export function runTransfer(name: string, ctx: RunContext): AsyncIterable<Event> {
+  const target = indexTree(ctx.app.rootAgent).find(name);
+  if (!target) throw new AppError('agent_not_found', `Agent "${name}" to hand over to not found`);
+  return enter(target, ctx);
+}
+
+/** The model of an agent's nearest LLM ancestor that has one, and that of the agent itself first of all. */
+export function nearestDefinitionWith<Value>(
+  agent: Agent,
+  tree: AgentTree,
+  pick: (definition: NonNullable<ReturnType<typeof definitionOf>>) => Value | undefined,
+): Value | undefined {
+  for (let at: Agent | undefined = agent; at; at = tree.parentOf(at)) {
+    const definition = definitionOf(at);
+    const value = definition && pick(definition);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,76 @@
+import { AppError } from '../base/errors.ts';
+import type { Agent } from '../core/runtime.ts';
+
+/** Who is where below a root agent. */
+export interface AgentTree {
+  readonly root: Agent;
+  /** All agents, parents before children. */
+  readonly agents: readonly Agent[];
+  find(name: string): Agent | undefined;
+  /** `undefined` for the root, and for agents that are not of this tree. */
+  parentOf(agent: Agent): Agent | undefined;
+}
+
+const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
+const trees = new WeakMap<Agent, AgentTree>();
+
+/** Throws ConfigurationException unless the name is an identifier (hyphens allowed) and not `user`. */
+export function checkAgentName(name: unknown): asserts name is string {
+  if (typeof name !== 'string' || !identifier.test(name)) {
+    throw new AppError(
+      'ConfigurationException',
+      `Agent name ${JSON.stringify(name)} must start with a letter or "_" and go on with letters, digits, "_" or "-"`,
+    );
+  }
+  if (name === 'user') throw new AppError('ConfigurationException', 'Agent name "user" is reserved for the user');
+}
+
+/** Throws ConfigurationException when two siblings share a name. */
+export function checkSiblings(parent: string, subAgents: readonly Agent[]): void {
+  const seen = new Set<string>();
+  for (const { name } of subAgents) {
+    if (seen.has(name)) {
+      throw new AppError('ConfigurationException', `Agent "${parent}" has two sub-agents named "${name}"`);
+    }
+    seen.add(name);
+  }
+}
+
+/**
+ * The tree below a root agent, made once per root. Throws ConfigurationException for a bad or reserved name, and when a
+ * name (or an agent) occurs twice.
+ */
+export function indexTree(root: Agent): AgentTree {
+  const known = trees.get(root);
+  if (known) return known;
+  const byName = new Map<string, Agent>();
+  const parents = new Map<Agent, Agent>();
+  const visit = (agent: Agent, parent: Agent | undefined): void => {
+    checkAgentName(agent.name);
+    if (byName.has(agent.name)) {
+      throw new AppError(
+        'ConfigurationException',
+        `Agent name "${agent.name}" occurs twice below "${root.name}": every agent of a tree needs its own name and one parent`,
+      );
+    }
+    byName.set(agent.name, agent);
+    if (parent) parents.set(agent, parent);
+    for (const child of agent.subAgents ?? []) visit(child, agent);
+  };
+  visit(root, undefined);
+  const tree: AgentTree = {
+    root,
+    agents: [...byName.values()],
+    find: (name) => byName.get(name),
+    parentOf: (agent) => parents.get(agent),
+  };
+  trees.set(root, tree);
+  return tree;
+}
+
+/** Closes an agent and all below it. Every one is tried; failures come together as an AggregateError. */
+export async function closeTree(root: Agent): Promise<void> {
+  const results = await Promise.allSettled(indexTree(root).agents.map(async (agent) => agent.close?.()));
+  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  if (errors.length > 0) throw new AggregateError(errors, `Closing the agents below "${root.name}" failed`);
+}

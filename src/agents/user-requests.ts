@@ -1,0 +1,40 @@
+import type { JsonObject } from '../base/json.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { FunctionCall } from '../schemas/content.ts';
+import type { Event, EventActions } from '../schemas/event.ts';
+import { newCallId } from './call-ids.ts';
+import { requestNames } from './reserved-names.ts';
+
+/** An event that asks the user: calls that only the user can answer, each with an id to answer under. */
+export function requestEvent(ctx: RunContext, calls: readonly FunctionCall[]): Event {
+  return newEvent(ctx, ctx.agent.name, {
+    content: { role: 'user', parts: calls.map((functionCall) => ({ functionCall })) },
+    longRunningToolIds: calls.flatMap(({ id }) => (id === undefined ? [] : [id])),
+  });
+}
+
+/** The events that put to the user what tools asked for, in call order: credentials first, then confirmations. */
+export async function requestEvents(
+  calls: readonly FunctionCall[],
+  actions: EventActions,
+  ctx: RunContext,
+): Promise<Event[]> {
+  const credentials: FunctionCall[] = [];
+  const confirmations: FunctionCall[] = [];
+  for (const { id, name, args = {} } of calls) {
+    if (id === undefined) continue;
+    const authConfig = actions.requestedAuthConfigs[id];
+    if (authConfig !== undefined) {
+      const shown = (await ctx.credentials?.prepare(authConfig as JsonObject, ctx.session, ctx.signal)) ?? authConfig;
+      const request = { functionCallId: id, authConfig: shown };
+      credentials.push({ id: newCallId(), name: requestNames.credential, args: request });
+    }
+    const toolConfirmation = actions.requestedToolConfirmations[id];
+    if (toolConfirmation) {
+      const request = { originalFunctionCall: { id, name, args }, toolConfirmation };
+      confirmations.push({ id: newCallId(), name: requestNames.confirmation, args: request });
+    }
+  }
+  return [credentials, confirmations].flatMap((requests) => (requests.length > 0 ? [requestEvent(ctx, requests)] : []));
+}

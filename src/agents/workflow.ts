@@ -1,0 +1,132 @@
+import { setImmediate } from 'node:timers/promises';
+import { LinkedAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import { merge } from '../base/merge.ts';
+import type {
+  AfterAgentCallback,
+  Agent,
+  AgentCallbacks,
+  BeforeAgentCallback,
+  OneOrMany,
+  RunContext,
+} from '../core/runtime.ts';
+import type { Event } from '../schemas/event.ts';
+import { enter } from './enter.ts';
+import { answeredChild, isWaiting } from './pause.ts';
+import { checkAgentName, checkSiblings } from './tree.ts';
+
+export interface WorkflowSpec {
+  name: string;
+  description?: string;
+  subAgents?: readonly Agent[];
+  beforeAgent?: OneOrMany<BeforeAgentCallback>;
+  afterAgent?: OneOrMany<AfterAgentCallback>;
+}
+
+/** The part of a definition that all agents with sub-agents share. Throws ConfigurationException for bad names. */
+function frame<Kind extends Agent['kind']>(kind: Kind, spec: WorkflowSpec) {
+  const { name, description = '', subAgents = [], beforeAgent = [], afterAgent = [] } = spec;
+  checkAgentName(name);
+  checkSiblings(name, subAgents);
+  const callbacks: AgentCallbacks = { beforeAgent: [beforeAgent].flat(), afterAgent: [afterAgent].flat() };
+  return { kind, name, description, subAgents, callbacks };
+}
+
+/**
+ * Runs its agents one after another. In a resumable app it goes on with the child whose call was just answered, and
+ * stops after a child that waits for an answer.
+ */
+export function sequentialAgent(spec: WorkflowSpec): Agent {
+  const base = frame('sequential', spec);
+  return {
+    ...base,
+    async *run(ctx) {
+      const { subAgents } = base;
+      for (let index = answeredChild(ctx, subAgents); index < subAgents.length; index += 1) {
+        const child = subAgents[index];
+        if (!child) continue;
+        const progress: Progress = {};
+        yield* follow(child, ctx, progress);
+        if (isWaiting(ctx, progress.waiting)) return;
+      }
+    },
+  };
+}
+
+interface Progress {
+  escalated?: boolean;
+  /** Ids of long-running calls the child made. */
+  waiting?: Set<string>;
+}
+
+async function* follow(child: Agent, ctx: RunContext, progress: Progress): AsyncGenerator<Event, void, void> {
+  for await (const event of enter(child, ctx)) {
+    if (event.actions.escalate) progress.escalated = true;
+    for (const id of event.longRunningToolIds ?? []) (progress.waiting ??= new Set()).add(id);
+    yield event;
+  }
+}
+
+export interface LoopSpec extends WorkflowSpec {
+  /** Rounds through all sub-agents; absent or 0: until one escalates. */
+  maxIterations?: number;
+}
+
+/**
+ * Repeats its agents until one escalates, at most `maxIterations` times. The agent that escalates finishes first; the
+ * ones after it are skipped.
+ */
+export function loopAgent(spec: LoopSpec): Agent {
+  const base = frame('loop', spec);
+  const { maxIterations = 0 } = spec;
+  if (!Number.isInteger(maxIterations) || maxIterations < 0) {
+    throw new AppError('ConfigurationException', `maxIterations of "${spec.name}" must be a whole number, 0 or more`);
+  }
+  return {
+    ...base,
+    async *run(ctx) {
+      if (base.subAgents.length === 0) return;
+      for (let left = maxIterations || Number.POSITIVE_INFINITY, round = 0; left > 0; left -= 1, round += 1) {
+        // Agents that never wait would keep everybody else waiting, and the abort that could stop them.
+        if (round > 0) await setImmediate();
+        for (const child of base.subAgents) {
+          const progress: Progress = {};
+          yield* follow(child, ctx, progress);
+          if (progress.escalated || isWaiting(ctx, progress.waiting)) return;
+        }
+      }
+    },
+  };
+}
+
+export interface ParallelSpec extends WorkflowSpec {
+  /** Sub-agents that run at the same time; the rest wait their turn. Default 16. */
+  maxConcurrency?: number;
+}
+
+/**
+ * Runs its agents side by side, each on a branch of its own where it does not see the others. Events come as they
+ * arrive. When one fails the others are cancelled; when one escalates, its event is the last.
+ */
+export function parallelAgent(spec: ParallelSpec): Agent {
+  const base = frame('parallel', spec);
+  const { maxConcurrency = 16 } = spec;
+  if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) {
+    throw new AppError('ConfigurationException', `maxConcurrency of "${spec.name}" must be a whole number, 1 or more`);
+  }
+  return {
+    ...base,
+    async *run(ctx) {
+      const branch = ctx.branch === undefined ? base.name : `${ctx.branch}.${base.name}`;
+      using siblings = new LinkedAbort(ctx.signal);
+      const children = base.subAgents.map((child) =>
+        enter(child, ctx, { signal: siblings.signal, branch: `${branch}.${child.name}` }),
+      );
+      const onStop = (): void => siblings.abort(new AppError('run_cancelled', `"${base.name}" has ended`));
+      for await (const event of merge(children, { limit: maxConcurrency, onStop })) {
+        yield event;
+        if (event.actions.escalate) return;
+      }
+    },
+  };
+}
