@@ -105,6 +105,7 @@ it('reads the last events of a session when asked to', async () => {
 it('sends a long session whole, in pieces', async () => {
   const { app, services } = await server();
   const events = Array.from({ length: 1203 }, (_, index) => says(`number ${index} — ünïcode`));
+  events[700] = says('€'.repeat(200_000)); // more than a piece holds
   await services.sessions.createSession({ appName: 'demo', userId: 'u' }, { sessionId: 's', events });
 
   const answer = await app.inject(sessionPath('s'));
