@@ -77,7 +77,7 @@ it('translates what zod makes of an ordinary tool', () => {
     stops: z.array(z.object({ at: z.iso.datetime(), fee: z.number().nullable() })),
   });
 
-  const schema = toGeminiSchema(z.toJSONSchema(parameters) as JsonObject);
+  const schema = toGeminiSchema(z.toJSONSchema(parameters));
 
   expect(schema).toMatchObject({
     type: 'OBJECT',
