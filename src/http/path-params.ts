@@ -36,3 +36,8 @@ export const QuerySeconds = z
   .regex(/^\d{1,12}(\.\d{1,9})?$/, 'is not a number of seconds')
   .transform(Number)
   .meta({ type: 'number' });
+
+/** A version number, or `latest` (read as `undefined`). */
+export const Version = z
+  .union([z.literal('latest').transform(() => undefined), QueryCount], 'is neither a version number nor "latest"')
+  .meta({ type: 'string' });

@@ -2,9 +2,14 @@ import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
 import type { Operation } from './operation.ts';
 import { appOperations } from './routes/apps.ts';
+import { artifactOperations } from './routes/artifacts.ts';
+import { builderOperations } from './routes/builder.ts';
+import { graphOperations } from './routes/graphs.ts';
+import { memoryOperations } from './routes/memories.ts';
 import { runOperations } from './routes/run.ts';
 import { serverOperations } from './routes/server.ts';
 import { sessionOperations } from './routes/sessions.ts';
+import { traceOperations } from './routes/traces.ts';
 import type { SseOptions } from './sse.ts';
 
 export interface TableContext extends HttpDeps {
@@ -19,6 +24,11 @@ export function routeTable(context: TableContext): Operation[] {
     ...appOperations(context.loader),
     ...sessionOperations(context),
     ...runOperations(context),
+    ...artifactOperations(context.services),
+    ...memoryOperations(context.services),
+    ...traceOperations(context.traces),
+    ...graphOperations({ loader: context.loader, sessions: context.services.sessions }),
+    ...builderOperations(context.loader),
     ...serverOperations(context),
   ];
 }

@@ -29,7 +29,7 @@ export function appOperations(loader: AgentLoader): Operation[] {
     }),
     operation({
       method: 'GET',
-      paths: ['/apps/{appName}/app-info'],
+      paths: ['/apps/{appName}/app-info', '/dev/apps/{appName}/app-info'],
       tag,
       summary: 'Describe an app and its agents',
       params: AppParams,

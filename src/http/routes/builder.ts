@@ -1,0 +1,48 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { z } from 'zod';
+import type { AgentLoader } from '../../core/runtime.ts';
+import { lenient } from '../../schemas/lenient.ts';
+import { type Operation, operation } from '../operation.ts';
+import { AppParams } from '../path-params.ts';
+
+const rootFile = 'root_agent.yaml';
+const BuilderQuery = lenient({ filePath: z.string().max(256).optional() });
+
+/** The read side of the visual builder; what writes is not part of the server yet. */
+export function builderOperations(loader: AgentLoader): Operation[] {
+  return [
+    operation({
+      method: 'GET',
+      paths: ['/dev/apps/{appName}/builder', '/builder/app/{appName}'],
+      tag: 'Builder',
+      summary: 'Read a YAML file of an app; empty when there is none',
+      params: AppParams,
+      query: BuilderQuery,
+      answer: { schema: z.string(), mediaType: 'application/x-yaml' },
+      async handle({ params, query }, { reply }) {
+        const text = await yamlFile(loader, params.appName, query.filePath ?? rootFile);
+        return reply
+          .header('content-type', 'application/x-yaml')
+          .header('cache-control', 'no-store')
+          .header('content-disposition', 'attachment; filename="agent.yaml"')
+          .send(Buffer.from(text));
+      },
+    }),
+  ];
+}
+
+/** The text of a YAML file inside the app's folder, links followed; empty for everything else. */
+async function yamlFile(loader: AgentLoader, appName: string, path: string): Promise<string> {
+  if (!/\.ya?ml$/i.test(path)) return '';
+  try {
+    const { folder } = await loader.loadAgent(appName);
+    if (folder === undefined) return '';
+    const file = await realpath(join(folder, path));
+    const inside = relative(await realpath(folder), file);
+    if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return '';
+    return await readFile(file, 'utf8');
+  } catch {
+    return ''; // unknown app, broken app, no such file: the builder starts with an empty page
+  }
+}

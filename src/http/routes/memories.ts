@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import type { Services } from '../../core/services.ts';
+import { lenient } from '../../schemas/lenient.ts';
+import { Name } from '../../schemas/names.ts';
+import { type Operation, operation } from '../operation.ts';
+import { UserParams } from '../path-params.ts';
+
+const MemoryRequest = lenient({ sessionId: Name });
+
+export function memoryOperations({ sessions, memories }: Services): Operation[] {
+  return [
+    operation({
+      method: 'PATCH',
+      paths: ['/apps/{appName}/users/{userId}/memory'],
+      tag: 'Memory',
+      summary: 'Remember a session',
+      params: UserParams,
+      body: MemoryRequest,
+      answer: { schema: z.null() },
+      async handle({ params, body }) {
+        if (!memories) throw new AppError('invalid_request', 'Memory service is not configured.');
+        const session = await sessions.getSession({ ...params, sessionId: body.sessionId });
+        if (!session) throw new AppError('session_not_found', `Session "${body.sessionId}" not found`);
+        await memories.addSessionToMemory(session);
+      },
+    }),
+  ];
+}

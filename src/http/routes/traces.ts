@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import { Name } from '../../schemas/names.ts';
+import { TraceSpan } from '../../schemas/records.ts';
+import type { TraceReader } from '../deps.ts';
+import { type Operation, operation } from '../operation.ts';
+
+const tag = 'Traces';
+/** The app in the newer spelling says nothing new: event and session ids are unique. */
+const app = { appName: Name.optional() };
+
+export function traceOperations(traces: TraceReader): Operation[] {
+  return [
+    operation({
+      method: 'GET',
+      paths: ['/debug/trace/session/{sessionId}', '/dev/apps/{appName}/debug/trace/session/{sessionId}'],
+      tag,
+      summary: 'Read the spans of the runs of a session',
+      params: z.object({ ...app, sessionId: Name }),
+      answer: { schema: z.array(TraceSpan) },
+      handle: ({ params }) => traces.forSession(params.sessionId),
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/debug/trace/{eventId}', '/dev/apps/{appName}/debug/trace/{eventId}'],
+      tag,
+      summary: 'Read the attributes of the span that made an event',
+      params: z.object({ ...app, eventId: Name }),
+      answer: { schema: z.record(z.string(), z.unknown()) },
+      handle({ params }) {
+        const attributes = traces.forEvent(params.eventId);
+        if (!attributes) throw new AppError('trace_not_found', `Trace of event "${params.eventId}" not found`);
+        return attributes;
+      },
+    }),
+  ];
+}
