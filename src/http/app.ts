@@ -3,6 +3,7 @@ import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { ActiveRuns } from './active-runs.ts';
 import { registerCors } from './cors.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
+import { registerDevUi } from './dev-ui.ts';
 import { guardHook, newGuard } from './guards.ts';
 import { readJsonBody } from './json-body.ts';
 import { mount } from './mount.ts';
@@ -41,6 +42,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     return runs.drain(config.shutdownGraceMs);
   });
   await registerCors(app, config);
+  await registerDevUi(app, config, deps.log);
   mount(app, operations);
   return app;
 }

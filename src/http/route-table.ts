@@ -4,8 +4,10 @@ import type { Operation } from './operation.ts';
 import { appOperations } from './routes/apps.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { builderOperations } from './routes/builder.ts';
+import { devUiOperations } from './routes/dev-ui.ts';
 import { graphOperations } from './routes/graphs.ts';
 import { memoryOperations } from './routes/memories.ts';
+import { openApiOperations } from './routes/openapi.ts';
 import { runOperations } from './routes/run.ts';
 import { serverOperations } from './routes/server.ts';
 import { sessionOperations } from './routes/sessions.ts';
@@ -20,7 +22,7 @@ export interface TableContext extends HttpDeps {
 
 /** Every operation of the API, each declared once with all its spellings. */
 export function routeTable(context: TableContext): Operation[] {
-  return [
+  const operations: Operation[] = [
     ...appOperations(context.loader),
     ...sessionOperations(context),
     ...runOperations(context),
@@ -30,5 +32,8 @@ export function routeTable(context: TableContext): Operation[] {
     ...graphOperations({ loader: context.loader, sessions: context.services.sessions }),
     ...builderOperations(context.loader),
     ...serverOperations(context),
+    ...devUiOperations(),
+    ...openApiOperations(() => operations, context.version),
   ];
+  return operations;
 }

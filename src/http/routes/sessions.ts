@@ -89,7 +89,7 @@ export function sessionOperations({ loader, services, traces }: SessionRoutes): 
       tag,
       summary: 'Create a session under an id of your own; a body that is not a session request is its state',
       params: SessionParams,
-      body: z.unknown(),
+      body: z.unknown().meta({ description: 'A session request, or the state itself' }),
       answer: { schema: Session },
       async handle({ params: { sessionId, ...owner }, body }, { reply }) {
         await checkApp(owner.appName);

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { openApiDocument } from '../openapi/document.ts';
+import { apiPage } from '../openapi/page.ts';
+import { JsonText, type Operation, operation } from '../operation.ts';
+import { pageHeaders } from '../page-policy.ts';
+
+const tag = 'Server';
+
+/** Describes all operations, these included. Made when first asked for: most servers never are. */
+export function openApiOperations(all: () => readonly Operation[], version: string): Operation[] {
+  let json: JsonText | undefined;
+  let page: { readonly html: string; readonly headers: Record<string, string> } | undefined;
+  return [
+    operation({
+      method: 'GET',
+      paths: ['/openapi.json'],
+      tag,
+      summary: 'Describe this API for programs',
+      answer: { schema: z.record(z.string(), z.unknown()), description: 'An OpenAPI 3.1 document' },
+      handle: () => (json ??= new JsonText(JSON.stringify(openApiDocument(all(), version)))),
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/docs'],
+      tag,
+      summary: 'Describe this API for people',
+      answer: { schema: z.string(), mediaType: 'text/html' },
+      handle(_input, { reply }) {
+        if (!page) {
+          const html = apiPage(all(), openApiDocument(all(), version));
+          page = { html, headers: { ...pageHeaders(html), 'content-type': 'text/html; charset=utf-8' } };
+        }
+        return reply.headers(page.headers).send(page.html);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { server } from './server.ts';
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'http-dev-ui-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+it.each(['/', '/dev-ui', '/?app=demo', '/dev-ui?app=demo'])('leads from %s to the user interface', async (url) => {
+  const { app } = await server();
+
+  const answer = await app.inject(url);
+
+  expect(answer.statusCode).toBe(307);
+  expect(answer.headers.location).toBe(url.includes('?') ? '/dev-ui/?app=demo' : '/dev-ui/');
+});
+
+it('serves our page under a policy without inline code', async () => {
+  const { app } = await server();
+
+  const page = await app.inject('/dev-ui/');
+  const script = await app.inject('/dev-ui/main.js');
+
+  expect([page.statusCode, script.statusCode]).toEqual([200, 200]);
+  expect(page.headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'cache-control': 'no-cache',
+    etag: expect.any(String),
+  });
+  expect(page.headers['content-security-policy']).not.toMatch(/unsafe/);
+  expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect(script.headers['content-type']).toMatch(/^text\/javascript/);
+});
+
+it('tells the user interface where its server is', async () => {
+  const { app } = await server();
+
+  const answer = await app.inject('/dev-ui/assets/config/runtime-config.json');
+
+  expect(answer.json()).toEqual({ backendUrl: '', telemetry: false });
+});
+
+it('serves another user interface, letting its own handlers, styles and WebAssembly through', async () => {
+  const html = `<link rel="stylesheet" href="x.css" onload="this.media='all'"><style>a{}</style><script src="x.js"></script>`;
+  const devUiDir = folderWith({ 'index.html': html, 'x.js': '1', '.secret': 'no' });
+  const { app } = await server({ config: { devUiDir } });
+
+  const page = await app.inject('/dev-ui/?app=demo');
+  const policy = String(page.headers['content-security-policy']);
+
+  expect(page.body).toBe(html);
+  expect(policy).toContain(
+    "script-src 'self' 'wasm-unsafe-eval' 'unsafe-hashes' 'sha256-MhtPZXr7+LpJUY5qtMutB+qWfQtMaPccfe7QXtCcEYc=';",
+  );
+  expect(policy).toContain("style-src 'self' 'unsafe-inline'");
+  expect((await app.inject('/dev-ui/.secret')).statusCode).toBe(404);
+});
+
+it.each(['/dev-ui/nope.js', '/dev-ui/../package.json', '/dev-ui/%2e%2e/package.json', '/dev-ui/..%2fpackage.json'])(
+  'has no file at %s',
+  async (url) => {
+    const { app } = await server();
+
+    const answer = await app.inject(url);
+
+    expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+    expect(answer.statusCode).toBeLessThan(500);
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+  },
+);
+
+it('runs without a user interface when the folder holds none', async () => {
+  const { app, logged } = await server({ config: { devUiDir: folderWith({}) } });
+
+  expect((await app.inject('/dev-ui/')).statusCode).toBe(404);
+  expect((await app.inject('/list-apps')).statusCode).toBe(200);
+  expect(logged).toMatchObject([{ level: 'warn' }]);
+});
