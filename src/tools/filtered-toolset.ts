@@ -1,0 +1,83 @@
+import { AppError } from '../base/errors.ts';
+import type { MaybePromise, ReadonlyContext, Tool, Toolset } from '../core/runtime.ts';
+import { checkToolName } from './function-tool.ts';
+
+/** Which tools of a toolset are offered: those with these names, or those the predicate takes. An empty list takes all. */
+export type ToolFilter = readonly string[] | ((tool: Tool, ctx: ReadonlyContext) => MaybePromise<boolean>);
+
+export interface FilteredToolsetOptions {
+  /** Judged by the toolset's own names, before the prefix. */
+  readonly filter?: ToolFilter;
+  /** `files` makes `read` into `files_read`, so that two toolsets with the same names get along. */
+  readonly prefix?: string;
+}
+
+/** A toolset that offers part of another, under other names. Closing it closes the other. */
+export function filteredToolset(source: Toolset, { filter, prefix }: FilteredToolsetOptions): Toolset {
+  if (prefix) checkToolName(prefix);
+  // A tool keeps its renamed twin, so that the runtime sees the same object at each step.
+  const renamed = new WeakMap<Tool, Tool>();
+  const offered = (tool: Tool): Tool => {
+    if (!prefix) return tool;
+    const twin = renamed.get(tool) ?? renameTool(tool, `${prefix}_${tool.name}`);
+    renamed.set(tool, twin);
+    return twin;
+  };
+  return {
+    kind: 'toolset',
+    ...(source.name !== undefined && { name: source.name }),
+    async getTools(ctx) {
+      const kept = await filterTools(await source.getTools(ctx), filter, ctx);
+      return uniquelyNamed(kept.map(offered), source.name);
+    },
+    ...(source.processRequest && { processRequest: (request, ctx) => source.processRequest?.(request, ctx) }),
+    close: () => source.close(),
+  };
+}
+
+async function filterTools(
+  tools: readonly Tool[],
+  filter: ToolFilter | undefined,
+  ctx: ReadonlyContext,
+): Promise<readonly Tool[]> {
+  if (filter === undefined) return tools;
+  if (typeof filter === 'function') {
+    const verdicts = await Promise.all(tools.map((tool) => filter(tool, ctx)));
+    return tools.filter((_tool, index) => verdicts[index]);
+  }
+  return filter.length === 0 ? tools : tools.filter(({ name }) => filter.includes(name));
+}
+
+function uniquelyNamed(tools: readonly Tool[], toolset = 'unnamed'): readonly Tool[] {
+  const names = new Set<string>();
+  for (const { name } of tools) {
+    if (names.has(name)) {
+      throw new AppError('ConfigurationException', `Toolset "${toolset}" has two tools named "${name}"`);
+    }
+    names.add(name);
+  }
+  return tools;
+}
+
+/** The tool under another name. Field by field, for a tool may be an instance whose methods need their own `this`. */
+function renameTool(tool: Tool, name: string): Tool {
+  checkToolName(name);
+  const { declaration, isLongRunning, requireConfirmation, timeoutMs, customMetadata } = tool;
+  return {
+    kind: 'tool',
+    name,
+    description: tool.description,
+    ...(declaration && { declaration: { ...declaration, name } }),
+    ...(isLongRunning !== undefined && { isLongRunning }),
+    ...(requireConfirmation !== undefined && {
+      requireConfirmation:
+        typeof requireConfirmation === 'boolean'
+          ? requireConfirmation
+          : (args, ctx) => requireConfirmation.call(tool, args, ctx),
+    }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(customMetadata && { customMetadata }),
+    ...(tool.run && { run: (args, ctx) => tool.run?.(args, ctx) }),
+    ...(tool.processRequest && { processRequest: (request, ctx) => tool.processRequest?.(request, ctx) }),
+  };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { Tool } from '../core/runtime.ts';
+import { functionTool } from './function-tool.ts';
+import { isPublicAddress } from './public-address.ts';
+import { type WebResponse, webGet } from './web-request.ts';
+
+export interface LoadWebPageOptions {
+  /** Which IP addresses may be asked; default: those of the public internet. */
+  readonly allowAddress?: (address: string) => boolean;
+  /** Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Bytes read of a page; default 2,000,000. */
+  readonly maxBytes?: number;
+  /** Characters handed to the model; default 50,000. */
+  readonly maxCharacters?: number;
+}
+
+const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json|xml)$/;
+
+/** Reads a page of the public web for the model, as text. Follows no redirects: the model is told where they lead. */
+export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
+  const { allowAddress = isPublicAddress, timeoutMs = 30_000, maxBytes = 2_000_000, maxCharacters = 50_000 } = options;
+  return functionTool({
+    name: 'load_web_page',
+    description: 'Reads a web page and gives its text.',
+    parameters: z.object({ url: z.url({ protocol: /^https?$/ }).describe('The full http or https address') }),
+    run: async ({ url }, ctx) => {
+      const response = await webGet(new URL(url), { allowAddress, timeoutMs, maxBytes }, ctx.signal);
+      return pageOf(url, response, maxCharacters);
+    },
+  });
+}
+
+async function pageOf(url: string, response: WebResponse, maxCharacters: number): Promise<object> {
+  const { status, mediaType, location } = response;
+  if (status >= 300 && status < 400 && location !== undefined) {
+    const target = URL.canParse(location, url) ? new URL(location, url).href : location;
+    return { error: `The page has moved to ${target}. Load that address if it is what you need.`, status };
+  }
+  if (mediaType !== '' && mediaType !== 'application/xhtml+xml' && !textTypes.test(mediaType)) {
+    return { error: `The address leads to ${mediaType}, which is not text.`, status };
+  }
+  const { title, text } = await readable(response);
+  const isCut = response.isCut || text.length > maxCharacters;
+  return {
+    ...(status >= 400 && { error: `The server answered ${status}.` }),
+    url,
+    status,
+    ...(title !== '' && { title }),
+    text: text.slice(0, maxCharacters).toWellFormed(),
+    ...(isCut && { truncated: true }),
+  };
+}
+
+async function readable({ mediaType, charset, body }: WebResponse): Promise<{ title: string; text: string }> {
+  const source = decode(body, charset);
+  if (mediaType !== 'text/html' && mediaType !== 'application/xhtml+xml') return { title: '', text: source };
+  const { htmlText } = await import('./html-text.ts');
+  return htmlText(source);
+}
+
+function decode(body: Buffer, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    // An encoding nobody knows: its ASCII part is better than nothing.
+    return new TextDecoder().decode(body);
+  }
+}

@@ -1,0 +1,40 @@
+import { appendInstruction } from '../core/instructions.ts';
+import type { CallbackContext, Tool } from '../core/runtime.ts';
+import { textOf } from '../schemas/content.ts';
+import type { MemoryEntry } from '../schemas/records.ts';
+
+const name = 'preload_memory';
+
+/**
+ * Searches memory with the user's message and shows the model what it finds, at every model call; the model cannot
+ * call it. A conversation goes on without memory when the search fails.
+ */
+export const preloadMemory: Tool = {
+  kind: 'tool',
+  name,
+  description: 'Recalls fitting messages of earlier conversations.',
+  async processRequest(request, ctx) {
+    appendInstruction(request, await recalled(ctx));
+  },
+};
+
+/** Searched once for each invocation, so that its model calls share one instruction. */
+async function recalled(ctx: CallbackContext): Promise<string> {
+  const known = ctx.data.get(name);
+  if (typeof known === 'string') return known;
+  const query = ctx.userContent?.parts.find(({ text }) => text !== undefined)?.text ?? '';
+  const entries = query === '' ? [] : await ctx.searchMemory(query).catch(() => []);
+  const lines = entries.flatMap(lineOf);
+  const text =
+    lines.length === 0
+      ? ''
+      : `Parts of earlier conversations with the user that may matter now:\n<earlier_conversations>\n${lines.join('\n')}\n</earlier_conversations>`;
+  ctx.data.set(name, text);
+  return text;
+}
+
+function lineOf({ author, content, timestamp }: MemoryEntry): string[] {
+  const text = textOf(content, ' ');
+  if (text === '') return [];
+  return [`${timestamp === undefined ? '' : `[${timestamp}] `}${author ?? 'unknown'}: ${text}`];
+}

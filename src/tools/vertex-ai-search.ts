@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { Tool } from '../core/runtime.ts';
+import { lenient } from '../schemas/lenient.ts';
+import { addBuiltIn, requireAlone, requireGemini } from './gemini-models.ts';
+import { parseOptions } from './options.ts';
+
+const name = 'vertex_ai_search';
+
+const Options = lenient({
+  dataStoreId: z.string().min(1).optional(),
+  searchEngineId: z.string().min(1).optional(),
+  dataStoreSpecs: z.array(z.record(z.string(), z.unknown())).optional(),
+  filter: z.string().optional(),
+  maxResults: z.number().int().positive().optional(),
+})
+  .refine(({ dataStoreId, searchEngineId }) => (dataStoreId === undefined) !== (searchEngineId === undefined), {
+    message: 'needs exactly one of dataStoreId and searchEngineId',
+  })
+  .refine(({ dataStoreSpecs, searchEngineId }) => dataStoreSpecs === undefined || searchEngineId !== undefined, {
+    message: 'takes dataStoreSpecs only with a searchEngineId',
+  });
+
+/** Full resource names: `projects/…/dataStores/…` or `projects/…/engines/…`, one of the two. */
+export type VertexAiSearchOptions = z.input<typeof Options>;
+
+/** Lets a Gemini model on Vertex AI search a data store of one's own. Throws ConfigurationException for unfit options. */
+export function vertexAiSearch(options: VertexAiSearchOptions): Tool {
+  const { dataStoreId, searchEngineId, dataStoreSpecs, filter, maxResults } = parseOptions(name, Options, options);
+  const source = {
+    ...(dataStoreId !== undefined && { datastore: dataStoreId }),
+    ...(searchEngineId !== undefined && { engine: searchEngineId }),
+    ...(dataStoreSpecs && { dataStoreSpecs }),
+    ...(filter !== undefined && { filter }),
+    ...(maxResults !== undefined && { maxResults }),
+  };
+  return {
+    kind: 'tool',
+    name,
+    description: 'Searches a data store in Vertex AI Search.',
+    processRequest(request) {
+      if (requireGemini(request, name, 1) === 1) requireAlone(request, name);
+      addBuiltIn(request, { retrieval: { vertexAiSearch: source } });
+    },
+  };
+}
