@@ -40,7 +40,8 @@ export function toJson(value: unknown): unknown {
 function copyObject(item: object, visit: (item: unknown) => unknown): unknown {
   if ('toJSON' in item && typeof item.toJSON === 'function') return visit(item.toJSON());
   if (Array.isArray(item)) return item.map((entry) => visit(entry) ?? null);
-  if (item instanceof Map) return visit(Object.fromEntries(item));
+  if (item instanceof Map)
+    return visit(Object.fromEntries([...item].map(([key, entry]) => [keyText(key, visit), entry])));
   if (item instanceof Set) return visit([...item]);
   if (item instanceof Uint8Array) return Buffer.from(item).toString('base64');
   if (item instanceof Error) return { name: item.name, message: item.message };
@@ -50,6 +51,11 @@ function copyObject(item: object, visit: (item: unknown) => unknown): unknown {
     if (kept !== undefined) define(copy, key, kept);
   }
   return copy;
+}
+
+/** Maps may have keys of any kind; what is no text already is told as JSON. */
+function keyText(key: unknown, visit: (item: unknown) => unknown): string {
+  return typeof key === 'string' ? key : (JSON.stringify(visit(key)) ?? typeof key);
 }
 
 /** Sets an own property even when the key is `__proto__`, which plain assignment would turn into a prototype change. */
