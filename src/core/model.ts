@@ -46,6 +46,27 @@ export interface ModelRequest {
   stream: boolean;
   /** Settings of a live connection (modalities, speech, transcription …); absent otherwise. */
   liveConfig?: JsonObject;
+  /** When the provider should keep the beginning of the request for later ones. */
+  contextCache?: ContextCacheConfig;
+  /** Told of every try that failed and will be repeated, before the wait. For traces; never serialised. */
+  onRetry?: (retry: ModelRetry) => void;
+}
+
+/** When a provider-side context cache is made and renewed. */
+export interface ContextCacheConfig {
+  /** Model calls that one cache serves. Default 10. */
+  readonly maxInvocations?: number;
+  /** Default 1,800. */
+  readonly ttlSeconds?: number;
+  /** Prompts of fewer tokens are not cached. Default 0. */
+  readonly minTokens?: number;
+}
+
+/** One failed try of a call. `attempt` counts from 1; `delayMs` is the wait before the next. */
+export interface ModelRetry {
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: ModelError;
 }
 
 type ResponseFields = { [Field in keyof typeof responseFields]?: z.infer<(typeof responseFields)[Field]> };

@@ -6,7 +6,14 @@ import type { MemoryEntry } from '../schemas/records.ts';
 import type { RunConfig } from '../schemas/run.ts';
 import type { Session } from '../schemas/session.ts';
 import type { CredentialExchanger } from './auth.ts';
-import type { FunctionDeclaration, LiveInput, ModelRegistry, ModelRequest, ModelResponse } from './model.ts';
+import type {
+  ContextCacheConfig,
+  FunctionDeclaration,
+  LiveInput,
+  ModelRegistry,
+  ModelRequest,
+  ModelResponse,
+} from './model.ts';
 import type { EventsSummarizer, Services } from './services.ts';
 import type { StateView } from './state.ts';
 
@@ -68,13 +75,6 @@ export interface EventsCompactionConfig {
   readonly tokenThreshold?: number;
   readonly eventRetentionSize?: number;
   readonly summarizer?: EventsSummarizer;
-}
-
-/** When a provider-side context cache is made and renewed. */
-export interface ContextCacheConfig {
-  readonly maxInvocations?: number;
-  readonly ttlSeconds?: number;
-  readonly minTokens?: number;
 }
 
 /** Finds apps by name. Listing never loads code. */

@@ -1,5 +1,7 @@
+import { anthropicClient, anthropicModel } from './anthropic.ts';
 import { geminiClient, geminiModel, type GeminiSettings } from './gemini.ts';
 import type { Env, ModelRegistration } from './registration.ts';
+import { retried, type RetryOptions } from './retry.ts';
 import { scriptedModel } from './scripted.ts';
 
 const PROJECT_MODEL = 'projects/.+/locations/.+/(?:endpoints/.+|publishers/google/models/.+)';
@@ -16,8 +18,12 @@ function first(env: Env, ...names: readonly string[]): string | undefined {
 const isOn = (value: string | undefined): boolean => value !== undefined && /^(?:true|1)$/i.test(value);
 
 /** Every kind of model the server knows by itself. Nothing is connected or loaded before a model is called. */
-export function builtInModels(env: Env): ModelRegistration[] {
-  return [...gemini(env), { pattern: 'scripted', create: () => scriptedModel([]), isConfigured: () => true }];
+export function builtInModels(env: Env, retry: RetryOptions = {}): ModelRegistration[] {
+  const providers = [...gemini(env), ...claude(env)];
+  return [
+    ...providers.map((one) => ({ ...one, create: (name: string) => retried(one.create(name), retry) })),
+    { pattern: 'scripted', create: () => scriptedModel([]), isConfigured: () => true },
+  ];
 }
 
 function gemini(env: Env): ModelRegistration[] {
@@ -36,6 +42,20 @@ function gemini(env: Env): ModelRegistration[] {
       pattern: PROJECT_MODEL,
       create: (name) => geminiModel(name, geminiClient(projectSettings(env, name))),
       isConfigured: () => true,
+    },
+  ];
+}
+
+function claude(env: Env): ModelRegistration[] {
+  const apiKey = first(env, 'ANTHROPIC_API_KEY');
+  const authToken = first(env, 'ANTHROPIC_AUTH_TOKEN');
+  const baseUrl = first(env, 'ANTHROPIC_BASE_URL');
+  const client = anthropicClient({ apiKey, authToken, baseUrl });
+  return [
+    {
+      pattern: 'claude-.+|anthropic/.+',
+      create: (name) => anthropicModel(name, client),
+      isConfigured: () => Boolean(apiKey ?? authToken ?? baseUrl),
     },
   ];
 }

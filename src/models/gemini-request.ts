@@ -3,6 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { FunctionDeclaration, GenerateConfig, ModelRequest } from '../core/model.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import { toGeminiSchema } from './gemini-schema.ts';
+import { BEGIN, GO_ON } from './turns.ts';
 
 /** Which of Google's two services is spoken to: they take slightly different requests. */
 export interface GeminiService {
@@ -10,8 +11,6 @@ export interface GeminiService {
 }
 
 const CALL_ID_OF_OURS = 'adk-';
-const GO_ON = 'Please go on with what was asked. If there is nothing left to do, say what came of it.';
-const BEGIN = 'Please do what the system instruction asks for.';
 const payloads = [
   'text',
   'inlineData',

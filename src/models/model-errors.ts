@@ -114,9 +114,11 @@ function clean(message: string, secrets: Failure['secrets'] = []): string {
 export function transportError(error: unknown, secrets: Failure['secrets'] = []): ModelError {
   const { code, texts } = describe(error);
   const message = texts.join(': ') || 'no details';
-  if (code === undefined) return modelError({ message, secrets });
-  const category = timeoutCodes.has(code) ? 'TIMEOUT_ERROR' : 'NETWORK_ERROR';
-  return new ModelError(category, `${labels[category]}: ${clean(message, secrets)}`, { providerCode: code });
+  // What is no JSON was cut off, or comes from something between us and the provider.
+  if (code === undefined && !(error instanceof SyntaxError)) return modelError({ message, secrets });
+  const category = code !== undefined && timeoutCodes.has(code) ? 'TIMEOUT_ERROR' : 'NETWORK_ERROR';
+  const options = code === undefined ? {} : { providerCode: code };
+  return new ModelError(category, `${labels[category]}: ${clean(message, secrets)}`, options);
 }
 
 /** The messages of an error and its causes, and the first system or socket code among them. */

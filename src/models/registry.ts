@@ -2,6 +2,8 @@ import { AppError } from '../base/errors.ts';
 import type { Model, ModelRegistry } from '../core/model.ts';
 import { builtInModels } from './built-in-models.ts';
 import type { Env, ModelRegistration } from './registration.ts';
+import type { RetryOptions } from './retry.ts';
+import { routedModel } from './routed.ts';
 
 /** A registry that can be added to. */
 export interface OpenModelRegistry extends ModelRegistry {
@@ -26,27 +28,42 @@ const entryOf = (registration: ModelRegistration): Entry => {
   };
 };
 
-/** The models that come with the server, and those registered, by name. `env` holds keys and addresses. */
-export function createModelRegistry({
-  env,
-  register = [],
-}: {
+export interface ModelRegistryOptions {
+  /** Keys and addresses of the providers. */
   readonly env: Env;
   readonly register?: readonly ModelRegistration[];
-}): OpenModelRegistry {
+  /** How the providers' models are retried. */
+  readonly retry?: RetryOptions | undefined;
+}
+
+/** The models that come with the server, and those registered, by name; `a | b` is a model that asks `b` when `a` fails. */
+export function createModelRegistry({ env, register = [], retry }: ModelRegistryOptions): OpenModelRegistry {
   /** Last registered first. */
-  const entries = [...builtInModels(env), ...register].map(entryOf).toReversed();
+  const entries = [...builtInModels(env, retry), ...register].map(entryOf).toReversed();
   /** Least recently used first. */
   const instances = new Map<string, Model>();
   const find = (name: string): Entry | undefined => entries.find((entry) => entry.whole.test(name));
+
+  const alternatives = (name: string): string[] => name.split('|').map((one) => one.trim());
+  const isConfigured = (name: string): boolean => find(name)?.isConfigured?.(name) ?? false;
+
+  const create = (name: string): Model => {
+    const names = alternatives(name);
+    if (names.length > 1) {
+      const models = names.map(create);
+      const worthCalling = models.filter((model) => isConfigured(model.name));
+      return routedModel({ name, models: worthCalling.length > 0 ? worthCalling : models });
+    }
+    const entry = find(name);
+    if (!entry) throw new AppError('ConfigurationException', `Unsupported model "${name}"`);
+    return entry.create(name);
+  };
 
   return {
     resolve(name) {
       let model = instances.get(name);
       if (!model) {
-        const entry = find(name);
-        if (!entry) throw new AppError('ConfigurationException', `Unsupported model "${name}"`);
-        model = entry.create(name);
+        model = create(name);
       }
       instances.delete(name);
       instances.set(name, model);
@@ -54,7 +71,7 @@ export function createModelRegistry({
       if (instances.size > KEPT_INSTANCES && oldest !== undefined) instances.delete(oldest);
       return model;
     },
-    isConfigured: (name) => find(name)?.isConfigured?.(name) ?? false,
+    isConfigured: (name) => alternatives(name).some(isConfigured),
     register(registration) {
       entries.unshift(entryOf(registration));
       instances.clear();

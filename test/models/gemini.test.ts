@@ -6,7 +6,7 @@ import type { GeminiReply } from '../support/gemini-replies.ts';
 
 const double = await GeminiDouble.start();
 const env = { GOOGLE_API_KEY: 'test-key-1', GOOGLE_GEMINI_BASE_URL: double.url };
-const model = createModelRegistry({ env }).resolve('gemini-2.5-flash');
+const model = createModelRegistry({ env, retry: { attempts: 1 } }).resolve('gemini-2.5-flash');
 
 beforeEach(() => double.forget());
 afterAll(() => double.close());

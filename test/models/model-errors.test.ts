@@ -29,6 +29,7 @@ it.each([
   [new TypeError('terminated', { cause: coded('UND_ERR_SOCKET') }), 'NETWORK_ERROR'],
   [new TypeError('fetch failed', { cause: coded('UND_ERR_HEADERS_TIMEOUT') }), 'TIMEOUT_ERROR'],
   [new DOMException('slow', 'TimeoutError'), 'TIMEOUT_ERROR'],
+  [new SyntaxError('Expected }'), 'NETWORK_ERROR'],
   [coded('ERR_INVALID_URL', 'bad'), 'UNKNOWN_ERROR'],
   ['just a text', 'UNKNOWN_ERROR'],
 ])('puts %s under %s', (error, category) => {
