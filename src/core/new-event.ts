@@ -2,6 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { type Event, newActions } from '../schemas/event.ts';
 import type { RunContext } from './runtime.ts';
 
+let lastMicros = 0;
+
+/** Seconds since the epoch, later than any time this process gave before, even when the clock is set back. */
+export function eventTime(): number {
+  lastMicros = Math.max(Date.now() * 1_000, lastMicros + 1);
+  return lastMicros / 1e6;
+}
+
 /** A fresh event of a run: new id, the time now, the context's invocation and branch. Absent fields are left out. */
 export function newEvent(
   ctx: Pick<RunContext, 'invocationId' | 'branch'>,
@@ -12,7 +20,7 @@ export function newEvent(
     id: randomUUID(),
     invocationId: ctx.invocationId,
     author,
-    timestamp: Date.now() / 1000,
+    timestamp: eventTime(),
     ...fields,
     actions: fields.actions ?? newActions(),
   };

@@ -44,6 +44,11 @@ export type EventActions = z.infer<typeof EventActions>;
 export const Transcription = lenient({ text: z.string().optional(), finished: z.boolean().optional() });
 export type Transcription = z.infer<typeof Transcription>;
 
+const TokensDetails = z
+  .array(lenient({ modality: z.string().optional(), tokenCount: z.number().optional() }))
+  .optional();
+
+/** Token counts of one model call, in Gemini's words. */
 export const UsageMetadata = lenient({
   promptTokenCount: z.number().optional(),
   candidatesTokenCount: z.number().optional(),
@@ -51,6 +56,11 @@ export const UsageMetadata = lenient({
   thoughtsTokenCount: z.number().optional(),
   cachedContentTokenCount: z.number().optional(),
   toolUsePromptTokenCount: z.number().optional(),
+  promptTokensDetails: TokensDetails,
+  candidatesTokensDetails: TokensDetails,
+  cacheTokensDetails: TokensDetails,
+  toolUsePromptTokensDetails: TokensDetails,
+  trafficType: z.string().optional(),
 });
 export type UsageMetadata = z.infer<typeof UsageMetadata>;
 

@@ -1,0 +1,43 @@
+import type { Event } from '../schemas/event.ts';
+import type { State } from '../schemas/session.ts';
+
+/**
+ * The events that still count: a rewind hides everything from the first event of the invocation it names up to itself.
+ * Returns the same array when nothing was ever rewound.
+ */
+export function activeEvents(events: readonly Event[]): readonly Event[] {
+  if (!events.some((event) => event.actions.rewindBeforeInvocationId !== undefined)) return events;
+  const active: Event[] = [];
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index];
+    if (!event) continue;
+    const target = event.actions.rewindBeforeInvocationId;
+    if (target === undefined) {
+      active.push(event);
+      continue;
+    }
+    const start = events.findIndex(({ invocationId }) => invocationId === target);
+    if (start >= 0 && start < index) index = start;
+  }
+  return active.toReversed();
+}
+
+/**
+ * What changes a session's own state from what it is now to what it was after the first `count` events: `null` for
+ * keys that only later events set. Keys no event touched later stay as they are; `app:` and `user:` keys are shared
+ * with other sessions and are left alone.
+ */
+export function stateDeltaBackTo(events: readonly Event[], count: number): State {
+  const delta: State = {};
+  for (const event of events.slice(count)) {
+    for (const key of Object.keys(event.actions.stateDelta)) if (!isShared(key)) delta[key] = null;
+  }
+  for (const event of events.slice(0, count)) {
+    for (const [key, value] of Object.entries(event.actions.stateDelta)) {
+      if (Object.hasOwn(delta, key)) delta[key] = value;
+    }
+  }
+  return delta;
+}
+
+const isShared = (key: string): boolean => key.startsWith('app:') || key.startsWith('user:');
