@@ -1,0 +1,119 @@
+import { AppError } from '../base/errors.ts';
+import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { Services } from '../core/services.ts';
+import { type Event, newActions } from '../schemas/event.ts';
+import { keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
+
+export interface ForkRequest {
+  /** The last event the fork keeps; absent: all. */
+  readonly eventId?: string | undefined;
+  /** The id of the new session; absent: generated. */
+  readonly sessionId?: string | undefined;
+}
+
+/**
+ * A new session with the history, state and artifacts the old one had after an event. Throws `session_not_found`,
+ * `event_not_found` and `session_exists`. The old session is not touched.
+ */
+export async function forkSession(services: Services, key: SessionKey, request: ForkRequest): Promise<Session> {
+  const session = await mustGet(services, key);
+  const events = activeEvents(session.events);
+  const last = request.eventId === undefined ? events.length - 1 : events.findIndex(({ id }) => id === request.eventId);
+  if (request.eventId !== undefined && last < 0) {
+    throw new AppError('event_not_found', `Event not found: ${request.eventId}`);
+  }
+  const kept = events.slice(0, last + 1);
+  const state = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length));
+  const fork = await services.sessions.createSession(key, {
+    state,
+    events: kept,
+    ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+  });
+  await copyArtifacts(services, { from: key, to: keyOf(fork), versions: artifactVersions(kept) });
+  return fork;
+}
+
+/**
+ * Takes a session back to before an invocation: later runs no longer see its events, its state changes are undone and
+ * artifacts it saved get the version before it as their newest. The history itself stays. Throws `session_not_found`
+ * and `event_not_found`.
+ */
+export async function rewindSession(services: Services, key: SessionKey, invocationId: string): Promise<Session> {
+  const session = await mustGet(services, key);
+  const events = activeEvents(session.events);
+  const count = events.findIndex((event) => event.invocationId === invocationId);
+  if (count < 0) throw new AppError('event_not_found', `Invocation not found: ${invocationId}`);
+  const actions = {
+    ...newActions(),
+    stateDelta: stateDeltaBackTo(events, count),
+    artifactDelta: await restoreArtifacts(services, key, {
+      before: events.slice(0, count),
+      after: events.slice(count),
+    }),
+    rewindBeforeInvocationId: invocationId,
+  };
+  await services.sessions.appendEvent(
+    session,
+    newEvent({ invocationId: `e-${crypto.randomUUID()}` }, 'user', { actions }),
+  );
+  return mustGet(services, key);
+}
+
+async function mustGet(services: Services, key: SessionKey): Promise<Session> {
+  const session = await services.sessions.getSession(key);
+  if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+  return session;
+}
+
+/** Without `app:` and `user:` keys, which the new session sees anyway. */
+function ownState(state: State): State {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !/^(app|user|temp):/.test(key)));
+}
+
+function applyDelta(state: State, delta: State): State {
+  return Object.fromEntries(Object.entries({ ...state, ...delta }).filter(([, value]) => value !== null));
+}
+
+/** The newest version of each session artifact that the events saved. */
+function artifactVersions(events: readonly Event[]): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const event of events) {
+    for (const [name, version] of Object.entries(event.actions.artifactDelta)) {
+      if (!name.startsWith('user:')) versions.set(name, version);
+    }
+  }
+  return versions;
+}
+
+/** Copies every version up to the newest the fork knows, so that version numbers in its events stay true. */
+async function copyArtifacts(
+  { artifacts }: Services,
+  { from, to, versions }: { from: SessionKey; to: SessionKey; versions: ReadonlyMap<string, number> },
+): Promise<void> {
+  if (!artifacts) return;
+  for (const [name, newest] of versions) {
+    for (let version = 0; version <= newest; version += 1) {
+      const part = await artifacts.loadArtifact(from, name, version);
+      if (part) await artifacts.saveArtifact(to, name, part);
+    }
+  }
+}
+
+async function restoreArtifacts(
+  { artifacts }: Services,
+  key: SessionKey,
+  { before, after }: { before: readonly Event[]; after: readonly Event[] },
+): Promise<Record<string, number>> {
+  const delta: Record<string, number> = {};
+  const kept = artifactVersions(before);
+  for (const name of artifactVersions(after).keys()) {
+    const version = kept.get(name);
+    if (version === undefined) await artifacts?.deleteArtifact(key, name);
+    else {
+      const part = await artifacts?.loadArtifact(key, name, version);
+      if (artifacts && part) delta[name] = await artifacts.saveArtifact(key, name, part);
+    }
+  }
+  return delta;
+}

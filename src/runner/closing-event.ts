@@ -1,0 +1,52 @@
+import { describeError } from '../base/errors.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { Part } from '../schemas/content.ts';
+import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
+
+/**
+ * The event that ends a run which failed or was cancelled: its code and message, and an answer to each call that was
+ * left open, so that the history stays usable. `undefined` when the run's last event says it all already.
+ */
+export function closingEvent(ctx: RunContext, last: Event | undefined, failure: unknown): Event | undefined {
+  const open = openCalls(ctx);
+  if (open.length === 0 && last?.errorCode !== undefined && !last.partial) return undefined;
+  const { code, message } = describeError(failure);
+  const author = open[0]?.author ?? (last && last.author !== 'user' ? last.author : ctx.agent.name);
+  return newEvent({ invocationId: ctx.invocationId }, author, {
+    errorCode: code,
+    errorMessage: message,
+    ...(open.length === 0
+      ? {}
+      : { content: { role: 'user', parts: open.map(({ call }) => unanswered(call, message)) } }),
+    ...(open[0]?.branch === undefined ? {} : { branch: open[0].branch }),
+  });
+}
+
+interface OpenCall {
+  readonly author: string;
+  readonly branch: string | undefined;
+  readonly call: { readonly id?: string | undefined; readonly name: string };
+}
+
+/** Calls of this invocation that nobody answered and nobody will: long-running ones wait for the user. */
+function openCalls(ctx: RunContext): OpenCall[] {
+  const answered = new Set<string | undefined>();
+  const open: OpenCall[] = [];
+  for (let index = ctx.session.events.length - 1; index >= 0; index -= 1) {
+    const event = ctx.session.events[index];
+    if (event?.invocationId !== ctx.invocationId) break;
+    for (const { id } of functionResponses(event)) answered.add(id);
+    const waiting = new Set(event.longRunningToolIds);
+    for (const call of functionCalls(event)) {
+      if (answered.has(call.id) || waiting.has(call.id ?? '')) continue;
+      open.unshift({ author: event.author, branch: event.branch, call });
+    }
+  }
+  return open;
+}
+
+function unanswered(call: OpenCall['call'], message: string): Part {
+  const response = { error: `The run ended before this tool answered: ${message}` };
+  return { functionResponse: { ...(call.id === undefined ? {} : { id: call.id }), name: call.name, response } };
+}

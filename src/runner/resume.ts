@@ -1,0 +1,39 @@
+import type { AgentTree } from '../agents/tree.ts';
+import type { Agent } from '../core/runtime.ts';
+import { functionCalls, functionResponses, type Event } from '../schemas/event.ts';
+
+/**
+ * The agent that takes the next turn of a session: the one whose call the newest message answers, else the last one
+ * that spoke and may be spoken to directly, else the root.
+ */
+export function agentToRun(tree: AgentTree, events: readonly Event[]): Agent {
+  return answeredAgent(tree, events) ?? lastSpeaker(tree, events) ?? tree.root;
+}
+
+function answeredAgent(tree: AgentTree, events: readonly Event[]): Agent | undefined {
+  const newest = events.at(-1);
+  if (!newest || newest.author !== 'user') return undefined;
+  const ids = new Set(functionResponses(newest).map((response) => response.id));
+  if (ids.size === 0) return undefined;
+  const call = events.findLast((event) => event !== newest && functionCalls(event).some(({ id }) => ids.has(id)));
+  return call && tree.find(call.author);
+}
+
+function lastSpeaker(tree: AgentTree, events: readonly Event[]): Agent | undefined {
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const author = events[index]?.author;
+    if (!author || author === 'user') continue;
+    if (author === tree.root.name) return tree.root;
+    const agent = tree.find(author);
+    if (agent && canBeSpokenTo(tree, agent)) return agent;
+  }
+  return undefined;
+}
+
+/** Whether every agent from this one up to the root is led by a model and may hand the turn back to its parent. */
+function canBeSpokenTo(tree: AgentTree, agent: Agent): boolean {
+  for (let current: Agent | undefined = agent; current; current = tree.parentOf(current)) {
+    if (current.kind !== 'llm' || current.canTransferToParent === false) return false;
+  }
+  return true;
+}

@@ -1,0 +1,259 @@
+import { enter } from '../agents/enter.ts';
+import { indexTree } from '../agents/tree.ts';
+import { stopOnAbort } from '../base/abort.ts';
+import { AppError, errorText } from '../base/errors.ts';
+import type { CredentialExchanger } from '../core/auth.ts';
+import { activeEvents } from '../core/history.ts';
+import type { ModelRegistry } from '../core/model.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
+import type { Services } from '../core/services.ts';
+import { llmSummarizer } from '../models/llm-summarizer.ts';
+import type { Event } from '../schemas/event.ts';
+import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
+import type { Session, SessionKey } from '../schemas/session.ts';
+import { openSpan, type OpenSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
+import { type ForkRequest, forkSession, rewindSession } from './branching.ts';
+import { closingEvent } from './closing-event.ts';
+import { compactAfterRun } from './compaction.ts';
+import { askAll, checkPluginNames, closeAll, firstAnswer } from './plugins.ts';
+import { agentToRun } from './resume.ts';
+import { SessionQueue, type Turn } from './session-queue.ts';
+import { storeUserMessage } from './user-message.ts';
+
+export interface RunnerOptions {
+  readonly loader: AgentLoader;
+  readonly services: Services;
+  readonly models: ModelRegistry;
+  /** Asked before an app's own plugins. */
+  readonly plugins?: readonly Plugin[];
+  /** Where finished spans go. */
+  readonly traces?: SpanSink;
+  /** Defaults below an app's and a request's. */
+  readonly runConfig?: RunConfig;
+  /** Default `queue`. */
+  readonly onBusy?: OnBusy;
+  /** Runs that may wait for one session. Default 16. */
+  readonly maxQueued?: number;
+  /** Where the runtime reports what it put up with. */
+  readonly log?: RunLog;
+  /** Trades what users answer to credential requests. */
+  readonly credentials?: CredentialExchanger;
+  /** Milliseconds each plugin and agent gets to close. Default 5,000. */
+  readonly closeTimeoutMs?: number;
+}
+
+/** One run, not started yet: iterating it runs the agent, breaking off closes it. Iterate it once. */
+export interface Run extends AsyncIterable<Event> {
+  readonly invocationId: string;
+}
+
+/** What has to be let go of when a run is over, and the span around it. */
+interface Frame {
+  readonly span: OpenSpan;
+  readonly finish: () => void;
+}
+
+/** Runs an app's agent for one user message, storing every whole event before handing it on. */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #queue: SessionQueue;
+
+  constructor(options: RunnerOptions) {
+    checkPluginNames(options.plugins ?? []);
+    this.#options = options;
+    this.#queue = new SessionQueue(options.maxQueued);
+  }
+
+  /**
+   * Resolves once it is this run's turn and the message is stored. Whatever is the caller's fault is thrown here,
+   * before the first event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
+   */
+  async start(request: RunRequest, signal: AbortSignal): Promise<Run> {
+    const app = await this.#options.loader.loadAgent(request.appName);
+    const letGo = this.#options.loader.hold?.(app);
+    const runConfig = { ...this.#options.runConfig, ...app.runConfig, ...request.runConfig };
+    const span = openSpan('invocation', rootTrace(this.#options.traces));
+    let turn: Turn | undefined;
+    const finish = (): void => {
+      span.end();
+      turn?.release();
+      letGo?.();
+    };
+    try {
+      turn = await this.#queue.enter(request, request.onBusy ?? this.#options.onBusy ?? 'queue', signal);
+      const session = await this.#sessionFor(request, runConfig.autoCreateSession === true);
+      const ctx = this.#contextFor(app, session, { request, runConfig, signal: turn.signal, span });
+      const stored = await storeUserMessage(request, ctx);
+      return this.#prepare({ ...ctx, ...stored }, turn, { span, finish });
+    } catch (error) {
+      span.fail(error);
+      finish();
+      throw error;
+    }
+  }
+
+  /** Copies a session up to an event (default: all of it). Throws `session_not_found`, `event_not_found`, `session_exists`. */
+  fork(key: SessionKey, request: ForkRequest): Promise<Session> {
+    return forkSession(this.#options.services, key, request);
+  }
+
+  /** Takes a session back to before an invocation. Throws `session_busy` while it has a run, and what `fork` throws. */
+  async rewind(key: SessionKey, invocationId: string): Promise<Session> {
+    const turn = await this.#queue.enter(key, 'reject', new AbortController().signal);
+    try {
+      return await rewindSession(this.#options.services, key, invocationId);
+    } finally {
+      turn.release();
+    }
+  }
+
+  /** Closes the plugins and the loader, with it every agent that was loaded. Failures are collected and thrown together. */
+  async close(): Promise<void> {
+    const { plugins = [], loader, closeTimeoutMs = 5_000 } = this.#options;
+    await closeAll([...plugins, { name: 'loader', close: () => loader.close() }], closeTimeoutMs);
+  }
+
+  async #sessionFor(request: RunRequest, create: boolean): Promise<Session> {
+    const { sessions } = this.#options.services;
+    const session = await sessions.getSession(request);
+    if (session) return withoutRewound(session);
+    if (!create) throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
+    return sessions.createSession(request, { sessionId: request.sessionId });
+  }
+
+  #contextFor(
+    app: App,
+    session: Session,
+    {
+      request,
+      runConfig,
+      signal,
+      span,
+    }: { request: RunRequest; runConfig: RunConfig; signal: AbortSignal; span: OpenSpan },
+  ): RunContext {
+    const { services, models, plugins = [], log, credentials } = this.#options;
+    const invocationId = request.invocationId ?? `e-${crypto.randomUUID()}`;
+    span.set({ 'gcp.vertex.agent.invocation_id': invocationId, 'gcp.vertex.agent.session_id': session.id });
+    return {
+      invocationId,
+      app,
+      agent: app.rootAgent,
+      session,
+      services,
+      models,
+      plugins: app.plugins ? [...plugins, ...app.plugins] : plugins,
+      runConfig: request.streaming ? { ...runConfig, streamingMode: 'sse' } : runConfig,
+      calls: { count: 0 },
+      control: { ended: false },
+      data: new Map(),
+      trace: span.context,
+      ...(log ? { log } : {}),
+      ...(credentials ? { credentials } : {}),
+      signal,
+    };
+  }
+
+  #prepare(ctx: RunContext, turn: Turn, frame: Frame): Run {
+    const events = this.#events(ctx, turn, frame);
+    // A run nobody ever iterates must not hold its session for ever.
+    const abandon = (): void => void events.return(undefined).then(frame.finish);
+    turn.signal.addEventListener('abort', abandon, { once: true });
+    return {
+      invocationId: ctx.invocationId,
+      [Symbol.asyncIterator]: () => {
+        turn.signal.removeEventListener('abort', abandon);
+        return events;
+      },
+    };
+  }
+
+  async *#events(ctx: RunContext, turn: Turn, { span, finish }: Frame): AsyncGenerator<Event, void, void> {
+    const limit = ctx.runConfig.timeoutMs;
+    const timer = limit === undefined ? undefined : setTimeout(() => turn.abort(tooLong(limit)), limit);
+    let last: Event | undefined;
+    let failureStored = false;
+    let failure: unknown = new AppError('run_cancelled', 'The run was left before its end');
+    try {
+      for await (const event of stopOnAbort(this.#answers(ctx), ctx.signal)) {
+        last = await store(event, ctx);
+        yield last;
+      }
+      failure = undefined;
+      await this.#compact(ctx, span);
+    } catch (error) {
+      failure = error;
+      const closing = await this.#close(ctx, last, failure);
+      failureStored = true;
+      if (closing) yield closing;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      if (failure !== undefined && !failureStored) await this.#close(ctx, last, failure);
+      if (failure !== undefined) span.fail(failure);
+      await this.#afterRun(ctx, failure);
+      finish();
+    }
+  }
+
+  /** Tells the plugins of a failure and stores the event that ends the run; storing it is best effort. */
+  async #close(ctx: RunContext, last: Event | undefined, failure: unknown): Promise<Event | undefined> {
+    await askAll(ctx.plugins, (plugin) => plugin.onRunError?.(ctx, failure));
+    const closing = closingEvent(ctx, last, failure);
+    if (!closing) return undefined;
+    return store(closing, ctx).catch(() => undefined);
+  }
+
+  /** History is shortened once the answer is out; a summary that fails is noted in the trace and tried again next time. */
+  async #compact(ctx: RunContext, span: OpenSpan): Promise<void> {
+    const { eventsCompaction, rootAgent } = ctx.app;
+    if (!eventsCompaction || (!eventsCompaction.summarizer && rootAgent.model === undefined)) return;
+    try {
+      await compactAfterRun(
+        ctx,
+        eventsCompaction.summarizer ?? llmSummarizer(ctx.models.resolve(rootAgent.model ?? '')),
+      );
+    } catch (error) {
+      span.set({ 'agent_server.compaction.error': errorText(error) });
+    }
+  }
+
+  async *#answers(ctx: RunContext): AsyncIterable<Event> {
+    const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
+    if (early) {
+      yield newEvent(ctx, 'model', { content: early });
+      return;
+    }
+    const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
+    yield* enter(agent, ctx);
+  }
+
+  async #afterRun(ctx: RunContext, failure: unknown): Promise<void> {
+    const failures = await askAll(ctx.plugins, (plugin) => plugin.afterRun?.(ctx));
+    if (failures.length > 0 && failure === undefined) throw failures[0];
+  }
+}
+
+/** Lets plugins replace the event, then stores it unless it is partial: what is stored is what is shown. */
+async function store(event: Event, ctx: RunContext): Promise<Event> {
+  const replacement =
+    ctx.plugins.length === 0 ? undefined : await firstAnswer(ctx, 'onEvent', (plugin) => plugin.onEvent?.(ctx, event));
+  const { id, invocationId, timestamp, author, branch } = event;
+  const shown = replacement && {
+    ...replacement,
+    id,
+    invocationId,
+    timestamp,
+    author: replacement.author || author,
+    ...(branch === undefined ? {} : { branch: replacement.branch ?? branch }),
+  };
+  return ctx.services.sessions.appendEvent(ctx.session, shown ?? event);
+}
+
+/** The session as the run sees it: its events are the run's own copy, less what was rewound. */
+function withoutRewound(session: Session): Session {
+  const active = activeEvents(session.events);
+  return active === session.events ? session : { ...session, events: [...active] };
+}
+
+const tooLong = (ms: number): AppError => new AppError('timed_out', `The run took longer than ${ms} ms`);

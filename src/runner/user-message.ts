@@ -1,0 +1,77 @@
+import { AppError } from '../base/errors.ts';
+import { define } from '../base/json.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { Content, Part } from '../schemas/content.ts';
+import { newActions } from '../schemas/event.ts';
+import type { RunRequest } from '../schemas/run.ts';
+import { firstAnswer } from './plugins.ts';
+
+/** Function names only the runtime may call: a client that sent such a call could approve its own requests. */
+const reserved = new Set(['adk_request_confirmation', 'adk_request_credential', 'adk_request_input']);
+
+/**
+ * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
+ * request's state delta as the `user` event of the invocation. Throws `invalid_request`.
+ */
+export async function storeUserMessage(request: RunRequest, ctx: RunContext): Promise<{ userContent?: Content }> {
+  const stateDelta = request.stateDelta ?? {};
+  showEarly(stateDelta, ctx);
+  const sent = withRole(request.newMessage);
+  if (!sent && request.invocationId === undefined) {
+    throw new AppError('invalid_request', 'newMessage: is required unless invocationId names a run to continue');
+  }
+  if (sent?.parts.some((part) => reserved.has(part.functionCall?.name ?? ''))) {
+    throw new AppError('invalid_request', 'newMessage: may not hold a function call that only the server makes');
+  }
+  const replaced = sent && (await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent)));
+  const message = replaced ?? sent;
+  if (message && message.parts.length === 0) {
+    throw new AppError('invalid_request', 'newMessage: must have at least one part');
+  }
+  if (!message && Object.keys(stateDelta).length === 0) return {};
+  const actions = { ...newActions(), stateDelta };
+  const content = message && ctx.runConfig.saveInputBlobsAsArtifacts ? await saveBlobs(message, ctx, actions) : message;
+  const metadata = request.customMetadata ?? ctx.runConfig.customMetadata;
+  const event = newEvent(ctx, 'user', {
+    actions,
+    ...(content ? { content } : {}),
+    ...(metadata ? { customMetadata: metadata } : {}),
+  });
+  const stored = await ctx.services.sessions.appendEvent(ctx.session, event);
+  return stored.content ? { userContent: stored.content } : {};
+}
+
+/** Plugins read the delta in the state before the message is stored; storing it applies the same values again. */
+function showEarly(delta: Record<string, unknown>, ctx: RunContext): void {
+  for (const [key, value] of Object.entries(delta)) {
+    if (value === null) delete ctx.session.state[key];
+    else define(ctx.session.state, key, value);
+  }
+}
+
+function withRole(message: Content | undefined): Content | undefined {
+  return message && message.role === undefined ? { ...message, role: 'user' } : message;
+}
+
+/** A copy of the message whose inline data is replaced by a line naming the artifact it went to. */
+async function saveBlobs(
+  message: Content,
+  ctx: RunContext,
+  actions: { artifactDelta: Record<string, number> },
+): Promise<Content> {
+  const { artifacts } = ctx.services;
+  if (!artifacts) return message;
+  const { appName, userId, id: sessionId } = ctx.session;
+  const parts: Part[] = [];
+  for (const [index, part] of message.parts.entries()) {
+    if (!part.inlineData) {
+      parts.push(part);
+      continue;
+    }
+    const name = part.inlineData.displayName ?? `artifact_${ctx.invocationId}_${index}`;
+    actions.artifactDelta[name] = await artifacts.saveArtifact({ appName, userId, sessionId }, name, part);
+    parts.push({ text: `[Uploaded file "${name}", saved as an artifact]` });
+  }
+  return { ...message, parts };
+}
