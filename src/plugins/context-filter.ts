@@ -1,0 +1,44 @@
+import { errorText } from '../base/errors.ts';
+import type { ModelRequest } from '../core/model.ts';
+import type { Plugin } from '../core/runtime.ts';
+import type { Content } from '../schemas/content.ts';
+import type { EventLog } from './logging.ts';
+
+export interface ContextFilterOptions {
+  /** Turns of the conversation that a model call still sees: a turn is what the user said in a row and all that followed. */
+  readonly invocationsToKeep?: number;
+  /** Applied to what is left. */
+  readonly filter?: (contents: readonly Content[]) => readonly Content[];
+  readonly log?: EventLog;
+}
+
+/**
+ * Shortens what a model is sent to the latest turns. A function response never loses the call it answers. A filter
+ * that fails is logged and the request goes out as it was.
+ */
+export function contextFilterPlugin({ invocationsToKeep, filter, log }: ContextFilterOptions): Plugin {
+  return {
+    name: 'context_filter_plugin',
+    beforeModel(request, ctx) {
+      try {
+        const kept = invocationsToKeep === undefined ? request.contents : latestTurns(request, invocationsToKeep);
+        request.contents = [...(filter ? filter(kept) : kept)];
+      } catch (error) {
+        log?.warn({ agent: ctx.agentName, error: errorText(error) }, 'context filter failed');
+      }
+    },
+  };
+}
+
+function latestTurns({ contents }: ModelRequest, count: number): Content[] {
+  const starts = contents.flatMap((content, index) =>
+    isUserTurn(content) && !(index > 0 && isUserTurn(contents[index - 1])) ? [index] : [],
+  );
+  const start = starts.at(-Math.max(1, count)) ?? 0;
+  return contents.slice(start);
+}
+
+/** A function response has the role `user` too, but it goes on with a turn rather than starting one. */
+function isUserTurn(content: Content | undefined): boolean {
+  return content?.role === 'user' && !content.parts.some((part) => part.functionResponse);
+}

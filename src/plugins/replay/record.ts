@@ -1,0 +1,87 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { CallbackContext, Plugin } from '../../core/runtime.ts';
+import { type Recording, readCassette, writeCassette } from './cassette.ts';
+import { cassetteConfig } from './replay.ts';
+
+/** Session state key of the conformance clients. */
+export const recordKey = '_adk_recordings_config';
+
+interface Tape {
+  readonly recordings: Recording[];
+  readonly open: Map<string, Recording>;
+}
+
+/**
+ * Writes every model and tool call of a run whose state carries `_adk_recordings_config` to a cassette below `root`,
+ * from which the replay plugin answers later. The recordings of a message replace earlier ones of the same message.
+ */
+export function recordPlugin({ root }: { root: string }): Plugin {
+  return {
+    name: 'record',
+    beforeModel(request, ctx) {
+      const config = cassetteConfig(ctx, recordKey);
+      if (!config) return;
+      const { model, contents, config: settings } = request;
+      const recording: Recording = {
+        userMessageIndex: config.userMessageIndex,
+        agentName: ctx.agentName,
+        llmRecording: {
+          llmRequest: structuredClone({ model, contents, config: settings }),
+          llmResponses: [],
+        },
+      };
+      const tape = tapeOf(ctx);
+      tape.recordings.push(recording);
+      tape.open.set(ctx.agentName, recording);
+    },
+    afterModel(response, ctx) {
+      if (cassetteConfig(ctx, recordKey)) {
+        tapeOf(ctx).open.get(ctx.agentName)?.llmRecording?.llmResponses?.push(structuredClone(response));
+      }
+    },
+    beforeTool(tool, args, ctx) {
+      const config = cassetteConfig(ctx, recordKey);
+      if (!config) return;
+      const recording: Recording = {
+        userMessageIndex: config.userMessageIndex,
+        agentName: ctx.agentName,
+        toolRecording: { toolCall: { id: ctx.functionCallId, name: tool.name, args: structuredClone(args) } },
+      };
+      const tape = tapeOf(ctx);
+      tape.recordings.push(recording);
+      tape.open.set(ctx.functionCallId, recording);
+    },
+    afterTool(tool, _args, ctx, result) {
+      const recording = cassetteConfig(ctx, recordKey) && tapeOf(ctx).open.get(ctx.functionCallId)?.toolRecording;
+      if (recording)
+        recording.toolResponse = { id: ctx.functionCallId, name: tool.name, response: structuredClone(result) };
+    },
+    async afterRun(ctx) {
+      const tape = ctx.data.get(recordKey) as Tape | undefined;
+      const value = ctx.session.state[recordKey];
+      if (!tape || typeof value !== 'object' || value === null) return;
+      const { dir, streaming, index } = placeOf(value as JsonObject);
+      const place = { root, dir, streaming };
+      const earlier = await readCassette(place).catch(() => []);
+      const kept = earlier.filter((recording) => recording.userMessageIndex !== index);
+      const all = [...kept, ...tape.recordings].toSorted((a, b) => a.userMessageIndex - b.userMessageIndex);
+      await writeCassette(place, all);
+    },
+  };
+}
+
+function tapeOf(ctx: CallbackContext): Tape {
+  const known = ctx.data.get(recordKey) as Tape | undefined;
+  if (known) return known;
+  const tape: Tape = { recordings: [], open: new Map() };
+  ctx.data.set(recordKey, tape);
+  return tape;
+}
+
+function placeOf(value: JsonObject): { dir: string; streaming: boolean; index: number } {
+  return {
+    dir: String(value['dir']),
+    streaming: (value['streamingMode'] ?? value['streaming_mode']) === 'sse',
+    index: Number(value['userMessageIndex'] ?? value['user_message_index']),
+  };
+}

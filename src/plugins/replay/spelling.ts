@@ -1,0 +1,33 @@
+import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
+
+/** Keys whose values are somebody's data: what is below them is never renamed. */
+const opaque = new Set([
+  'args',
+  'response',
+  'stateDelta',
+  'state',
+  'labels',
+  'parameters',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+  'customMetadata',
+]);
+/** Opaque keys that hold data only as objects: a function declaration's or tool recording's `response` is one of ours. */
+const camel = (key: string): string => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A copy with the keys of cassette structures in camelCase, user data untouched. */
+export const camelKeys = (value: unknown): unknown => rename(value, camel);
+/** A copy with the keys of cassette structures in snake_case, user data untouched. */
+export const snakeKeys = (value: unknown): unknown => rename(value, snake);
+
+function rename(value: unknown, spell: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((entry) => rename(entry, spell));
+  if (!isJsonObject(value)) return value;
+  const copy: JsonObject = {};
+  for (const [key, entry] of Object.entries(value)) {
+    define(copy, spell(key), opaque.has(camel(key)) ? entry : rename(entry, spell));
+  }
+  return copy;
+}
