@@ -3,6 +3,7 @@ import type { Services } from '../core/services.ts';
 import type { Event } from '../schemas/event.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { RunRequest } from '../schemas/run.ts';
+import type { Session, SessionKey } from '../schemas/session.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
 export interface RunEvents extends AsyncIterable<Event> {
@@ -12,6 +13,12 @@ export interface RunEvents extends AsyncIterable<Event> {
 /** What the routes need of the runner. Whatever is the caller's fault is thrown by `start`, before the first event. */
 export interface RunStarter {
   start(request: RunRequest, signal: AbortSignal): Promise<RunEvents>;
+}
+
+/** What the routes need to go back in a session, and to go on in a copy of it. */
+export interface SessionBrancher {
+  fork(key: SessionKey, request: { eventId?: string | undefined; sessionId?: string | undefined }): Promise<Session>;
+  rewind(key: SessionKey, invocationId: string): Promise<Session>;
 }
 
 /** What the routes need of the recorder of finished spans. */
@@ -85,7 +92,7 @@ export interface Log {
 export interface HttpDeps {
   readonly loader: AgentLoader;
   readonly services: Services;
-  readonly runner: RunStarter;
+  readonly runner: RunStarter & SessionBrancher;
   readonly traces: TraceReader;
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;

@@ -3,6 +3,7 @@ import type { HttpDeps } from './deps.ts';
 import type { Operation } from './operation.ts';
 import { appOperations } from './routes/apps.ts';
 import { artifactOperations } from './routes/artifacts.ts';
+import { branchingOperations } from './routes/branching.ts';
 import { builderOperations } from './routes/builder.ts';
 import { devUiOperations } from './routes/dev-ui.ts';
 import { graphOperations } from './routes/graphs.ts';
@@ -25,6 +26,7 @@ export function routeTable(context: TableContext): Operation[] {
   const operations: Operation[] = [
     ...appOperations(context.loader),
     ...sessionOperations(context),
+    ...branchingOperations(context.runner),
     ...runOperations(context),
     ...artifactOperations(context.services),
     ...memoryOperations(context.services),

@@ -5,7 +5,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type { HttpConfig, Log, RunStarter, TraceReader } from '../../src/http/deps.ts';
+import type { HttpConfig, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { RunRequest } from '../../src/schemas/run.ts';
@@ -53,7 +53,7 @@ export async function server({ script = sayHello, runner, apps = demoApps(), tra
   const app = await buildApp({
     loader: loaderOf(apps),
     services,
-    runner: runner ?? scriptedRunner(script),
+    runner: { ...noBranching, ...(runner ?? scriptedRunner(script)) },
     traces: { forEvent: () => undefined, forSession: () => [], forget: () => {}, ...traces },
     version: '1.2.3',
     log,
@@ -85,6 +85,11 @@ export const says = (text: string, fields: Partial<Event> = {}): Event =>
 async function* sayHello(): AsyncGenerator<Event> {
   yield says('Hello!');
 }
+
+const noBranching: SessionBrancher = {
+  fork: () => Promise.reject(new Error('These tests do not fork')),
+  rewind: () => Promise.reject(new Error('These tests do not rewind')),
+};
 
 export const scriptedRunner = (script: Script): RunStarter => ({
   async start(request, signal) {

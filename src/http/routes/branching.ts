@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { lenient } from '../../schemas/lenient.ts';
+import { Name } from '../../schemas/names.ts';
+import { Session } from '../../schemas/session.ts';
+import type { SessionBrancher } from '../deps.ts';
+import { type Operation, operation } from '../operation.ts';
+import { SessionParams } from '../path-params.ts';
+import { sendSession } from '../session-answer.ts';
+
+const one = '/apps/{appName}/users/{userId}/sessions/{sessionId}';
+const tag = 'Sessions';
+
+/** No body means a fork of the whole session. */
+const ForkBody = z.preprocess(
+  (body) => body ?? {},
+  lenient({ eventId: z.string().optional(), sessionId: Name.optional() }),
+);
+const RewindBody = lenient({ invocationId: z.string() });
+
+/** Going back and going on elsewhere: extensions of ours, absent from the ADK servers. */
+export function branchingOperations(runner: SessionBrancher): Operation[] {
+  return [
+    operation({
+      method: 'POST',
+      paths: [`${one}/fork`],
+      tag,
+      summary: 'Copy a session, up to an event, to a new one',
+      params: SessionParams,
+      body: ForkBody,
+      answer: { schema: Session, description: 'The new session' },
+      handle: async ({ params, body }, { reply }) => sendSession(reply, await runner.fork(params, body)),
+    }),
+    operation({
+      method: 'POST',
+      paths: [`${one}/rewind`],
+      tag,
+      summary: 'Take a session back to before an invocation; 409 while it has a run in progress',
+      params: SessionParams,
+      body: RewindBody,
+      answer: { schema: Session },
+      handle: async ({ params, body }, { reply }) => sendSession(reply, await runner.rewind(params, body.invocationId)),
+    }),
+  ];
+}
