@@ -1,6 +1,6 @@
 import type { RunContext } from '../../core/runtime.ts';
+import { compileTemplate, fillTemplate } from '../../core/templates.ts';
 import type { Instruction } from '../llm-spec.ts';
-import { compileTemplate, fillTemplate } from '../templates.ts';
 
 /** Makes the text of an instruction for one request. Synchronous when there is nothing to wait for. */
 export type InstructionText = (ctx: RunContext) => string | Promise<string>;

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import type { RunContext } from '../core/runtime.ts';
 import { keyOf } from '../schemas/session.ts';
+import type { RunContext } from './runtime.ts';
 
 interface Hole {
   readonly source: string;

@@ -1,0 +1,19 @@
+import type { MaybePromise, Plugin, ReadonlyContext } from '../core/runtime.ts';
+import { compileTemplate, fillTemplate } from '../core/templates.ts';
+
+/** Puts a text in front of every agent's system instruction. A string is a template over the state; a function's answer is taken as it is. */
+export function globalInstructionPlugin(
+  instruction: string | ((ctx: ReadonlyContext) => MaybePromise<string>),
+): Plugin {
+  const template = typeof instruction === 'string' ? compileTemplate(instruction) : undefined;
+  return {
+    name: 'global_instruction',
+    async beforeModel(request, ctx) {
+      const text =
+        typeof instruction === 'function' ? await instruction(ctx.run) : await fillTemplate(template ?? [], ctx.run);
+      if (text === '') return;
+      const { systemInstruction } = request.config;
+      request.config.systemInstruction = systemInstruction ? `${text}\n\n${systemInstruction}` : text;
+    },
+  };
+}
