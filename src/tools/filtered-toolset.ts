@@ -6,7 +6,7 @@ import { checkToolName } from './function-tool.ts';
 export type ToolFilter = readonly string[] | ((tool: Tool, ctx: ReadonlyContext) => MaybePromise<boolean>);
 
 export interface FilteredToolsetOptions {
-  /** Judged by the toolset's own names, before the prefix. */
+  /** A predicate is asked about the toolset's own tools; names may be given with or without the prefix. */
   readonly filter?: ToolFilter;
   /** `files` makes `read` into `files_read`, so that two toolsets with the same names get along. */
   readonly prefix?: string;
@@ -27,12 +27,18 @@ export function filteredToolset(source: Toolset, { filter, prefix }: FilteredToo
     kind: 'toolset',
     ...(source.name !== undefined && { name: source.name }),
     async getTools(ctx) {
-      const kept = await filterTools(await source.getTools(ctx), filter, ctx);
+      const kept = await filterTools(await source.getTools(ctx), plainNames(filter, prefix), ctx);
       return uniquelyNamed(kept.map(offered), source.name);
     },
     ...(source.processRequest && { processRequest: (request, ctx) => source.processRequest?.(request, ctx) }),
     close: () => source.close(),
   };
+}
+
+function plainNames(filter: ToolFilter | undefined, prefix: string | undefined): ToolFilter | undefined {
+  if (!prefix || filter === undefined || typeof filter === 'function') return filter;
+  const start = `${prefix}_`;
+  return [...filter, ...filter.flatMap((name) => (name.startsWith(start) ? [name.slice(start.length)] : []))];
 }
 
 async function filterTools(

@@ -23,7 +23,7 @@ async function recalled(ctx: CallbackContext): Promise<string> {
   const known = ctx.data.get(name);
   if (typeof known === 'string') return known;
   const query = ctx.userContent?.parts.find(({ text }) => text !== undefined)?.text ?? '';
-  const entries = query === '' ? [] : await ctx.searchMemory(query).catch(() => []);
+  const entries = query === '' ? [] : await search(ctx, query);
   const lines = entries.flatMap(lineOf);
   const text =
     lines.length === 0
@@ -31,6 +31,15 @@ async function recalled(ctx: CallbackContext): Promise<string> {
       : `Parts of earlier conversations with the user that may matter now:\n<earlier_conversations>\n${lines.join('\n')}\n</earlier_conversations>`;
   ctx.data.set(name, text);
   return text;
+}
+
+async function search(ctx: CallbackContext, query: string): Promise<MemoryEntry[]> {
+  try {
+    return await ctx.searchMemory(query);
+  } catch (error) {
+    ctx.run.log?.warn({ err: error, invocationId: ctx.invocationId }, 'memory could not be searched');
+    return [];
+  }
 }
 
 function lineOf({ author, content, timestamp }: MemoryEntry): string[] {

@@ -2,8 +2,8 @@ import { lookup } from 'node:dns';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 export interface WebResponse {
   readonly status: number;
@@ -29,19 +29,10 @@ export interface WebRequestLimits {
  */
 export async function webGet(url: URL, limits: WebRequestLimits, signal: AbortSignal): Promise<WebResponse> {
   checkUrl(url, limits.allowAddress);
-  using abort = new LinkedAbort(signal);
-  const timer = setTimeout(() => {
-    abort.abort(new AppError('timed_out', `${url.host} did not answer within ${limits.timeoutMs} ms`));
-  }, limits.timeoutMs);
-  try {
-    const response = await send(url, limits.allowAddress, abort.signal);
-    return await read(response, limits.maxBytes);
-  } catch (error) {
-    abort.signal.throwIfAborted();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+  const { allowAddress, timeoutMs, maxBytes } = limits;
+  return withTimeLimit({ signal, ms: timeoutMs, what: url.host }, async (limited) =>
+    read(await send(url, allowAddress, limited), maxBytes),
+  );
 }
 
 function checkUrl(url: URL, allowAddress: (address: string) => boolean): void {

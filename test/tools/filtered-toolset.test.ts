@@ -27,6 +27,11 @@ it('offers all tools for an empty list or none', async () => {
   expect(await namesOf(filteredToolset(source(), {}))).toEqual(['read', 'write', 'list']);
 });
 
+it('takes names with the prefix, too', async () => {
+  const toolset = filteredToolset(source(), { filter: ['files_list', 'read'], prefix: 'files' });
+  expect(await namesOf(toolset)).toEqual(['files_read', 'files_list']);
+});
+
 it('asks a predicate about each tool, with the context', async () => {
   const filter = async ({ name }: Tool, { session }: { session: { userId: string } }): Promise<boolean> =>
     session.userId === 'ada' && name !== 'write';

@@ -1,0 +1,45 @@
+import type { MaybePromise } from '../../core/runtime.ts';
+import type { SessionOwner } from '../../schemas/session.ts';
+import type { AuthCredential } from './auth-config.ts';
+
+/** Keeps the credentials users have granted, so that they are asked once. */
+export interface CredentialStore {
+  load(owner: SessionOwner, credentialKey: string): MaybePromise<AuthCredential | undefined>;
+  save(owner: SessionOwner, credentialKey: string, credential: AuthCredential): MaybePromise<void>;
+  delete(owner: SessionOwner, credentialKey: string): MaybePromise<void>;
+}
+
+/** Keeps credentials for the life of the process, the most recently used first when there are too many. */
+export class InMemoryCredentials implements CredentialStore {
+  readonly #credentials = new Map<string, AuthCredential>();
+  readonly #limit: number;
+
+  constructor(limit = 10_000) {
+    this.#limit = limit;
+  }
+
+  load(owner: SessionOwner, credentialKey: string): AuthCredential | undefined {
+    const key = keyOf(owner, credentialKey);
+    const found = this.#credentials.get(key);
+    if (found) {
+      this.#credentials.delete(key);
+      this.#credentials.set(key, found);
+    }
+    return found;
+  }
+
+  save(owner: SessionOwner, credentialKey: string, credential: AuthCredential): void {
+    const key = keyOf(owner, credentialKey);
+    this.#credentials.delete(key);
+    this.#credentials.set(key, credential);
+    const [oldest] = this.#credentials.keys();
+    if (this.#credentials.size > this.#limit && oldest !== undefined) this.#credentials.delete(oldest);
+  }
+
+  delete(owner: SessionOwner, credentialKey: string): void {
+    this.#credentials.delete(keyOf(owner, credentialKey));
+  }
+}
+
+const keyOf = ({ appName, userId }: SessionOwner, credentialKey: string): string =>
+  JSON.stringify([appName, userId, credentialKey]);

@@ -1,0 +1,130 @@
+import {
+  authorizationCodeGrant,
+  AuthorizationResponseError,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  clientCredentialsGrant,
+  refreshTokenGrant,
+  ResponseBodyError,
+  type TokenEndpointResponse,
+} from 'openid-client';
+import { AppError } from '../../base/errors.ts';
+import { withTimeLimit } from '../time-limit.ts';
+import type { AuthScheme, OAuth2Auth } from './auth-config.ts';
+import { type OAuthServer, oauthServer } from './oauth-server.ts';
+import { isOwnState, newState, type OAuthRequest, verifierFor } from './oauth-state.ts';
+
+const timeLimitMs = 30_000;
+
+/** A scheme, the client that uses it, and for whom. */
+export interface OAuthTask extends Omit<OAuthRequest, 'key'> {
+  readonly scheme: AuthScheme;
+  readonly client: OAuth2Auth;
+}
+
+const requestOf = ({ owner, credentialKey, client }: OAuthTask): OAuthRequest => ({
+  owner,
+  credentialKey,
+  key: client.clientSecret ?? client.clientId ?? '',
+});
+
+/** The client with the address where the user grants access. */
+export function askForAccess(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
+  return atServer(task, signal, async ({ configuration, scopes }) => {
+    const { clientId, redirectUri, audience } = task.client;
+    const request = requestOf(task);
+    const state = newState(request);
+    const address = buildAuthorizationUrl(configuration, {
+      response_type: 'code',
+      scope: scopes.join(' '),
+      state,
+      // Google's way of asking for a refresh token; others do not mind.
+      access_type: 'offline',
+      prompt: 'consent',
+      code_challenge: await calculatePKCECodeChallenge(verifierFor(state, request)),
+      code_challenge_method: 'S256',
+      ...(redirectUri !== undefined && { redirect_uri: redirectUri }),
+      ...(audience !== undefined && { audience }),
+    });
+    return { ...task.client, clientId, authUri: address.href, state };
+  });
+}
+
+/** Tokens for what the authorization server sent back with the user. Throws `unauthenticated` when that is not good. */
+export function tradeAnswer(task: OAuthTask, answer: OAuth2Auth, signal: AbortSignal): Promise<OAuth2Auth> {
+  return atServer(task, signal, async ({ configuration, isPlain }) => {
+    const request = requestOf(task);
+    const address = returnAddress(answer);
+    if (isPlain) address.searchParams.delete('iss');
+    const state = address.searchParams.get('state') ?? '';
+    if (!isOwnState(state, request)) {
+      throw new AppError('unauthenticated', 'The answer of the authorization server was not asked for by this user');
+    }
+    const checks = { expectedState: state, pkceCodeVerifier: verifierFor(state, request) };
+    return tokensFrom(await authorizationCodeGrant(configuration, address, checks));
+  });
+}
+
+/** Where the user came back to: reported whole, or as the parts that matter. */
+function returnAddress({ authResponseUri, redirectUri, authCode, state }: OAuth2Auth): URL {
+  const text = authResponseUri ?? redirectUri ?? '';
+  if (!URL.canParse(text)) throw new AppError('unauthenticated', 'The answer does not say where the user came back to');
+  const address = new URL(text);
+  if (authCode !== undefined && !address.searchParams.has('code')) address.searchParams.set('code', authCode);
+  if (state !== undefined && !address.searchParams.has('state')) address.searchParams.set('state', state);
+  return address;
+}
+
+/** Tokens for the client itself. */
+export function ownAccess(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
+  return atServer(task, signal, async ({ configuration, scopes }) => {
+    const { audience } = task.client;
+    return tokensFrom(
+      await clientCredentialsGrant(configuration, {
+        ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+        ...(audience !== undefined && { audience }),
+      }),
+    );
+  });
+}
+
+/** Fresh tokens; the refresh token is kept when the server sends no new one. */
+export function refreshAccess(task: OAuthTask, refreshToken: string, signal: AbortSignal): Promise<OAuth2Auth> {
+  return atServer(task, signal, async ({ configuration }) => ({
+    refreshToken,
+    ...tokensFrom(await refreshTokenGrant(configuration, refreshToken)),
+  }));
+}
+
+async function atServer<T>(
+  task: OAuthTask,
+  signal: AbortSignal,
+  work: (server: OAuthServer) => Promise<T>,
+): Promise<T> {
+  return withTimeLimit({ signal, ms: timeLimitMs, what: 'The authorization server' }, async (limited) => {
+    try {
+      return await work(await oauthServer(task.scheme, task.client, limited));
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw new AppError('unauthenticated', `The authorization server gave no access: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+  });
+}
+
+/** The server's own words; the library's are about the library. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
+    return error.error_description === undefined ? error.error : `${error.error} (${error.error_description})`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+function tokensFrom({ access_token, refresh_token, expires_in }: TokenEndpointResponse): OAuth2Auth {
+  return {
+    accessToken: access_token,
+    ...(refresh_token !== undefined && { refreshToken: refresh_token }),
+    ...(expires_in !== undefined && { expiresAt: Math.floor(Date.now() / 1000) + expires_in }),
+  };
+}

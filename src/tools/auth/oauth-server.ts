@@ -1,0 +1,142 @@
+import {
+  allowInsecureRequests,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  customFetch,
+  type CustomFetchOptions,
+  discovery,
+  None,
+  type ServerMetadata,
+} from 'openid-client';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { AuthScheme, OAuth2Auth } from './auth-config.ts';
+
+/** An OAuth 2 client at its authorization server, and what it asks for. */
+export interface OAuthServer {
+  readonly configuration: Configuration;
+  readonly scopes: readonly string[];
+  readonly grant: 'code' | 'clientCredentials';
+  /** Plain OAuth 2: there is no issuer to hold answers against. */
+  readonly isPlain: boolean;
+}
+
+/**
+ * The server behind a scheme. OpenID Connect by address is discovered, so this may use the network; requests made
+ * with the configuration stop when the signal aborts. Throws ConfigurationException.
+ */
+export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, signal: AbortSignal): Promise<OAuthServer> {
+  if (client.clientId === undefined)
+    throw new AppError('ConfigurationException', 'An OAuth credential needs a clientId');
+  if (scheme.type === 'openIdConnect') return openIdServer(scheme, client, signal);
+  if (scheme.type !== 'oauth2') {
+    throw new AppError('ConfigurationException', `An OAuth credential does not fit a scheme of type "${scheme.type}"`);
+  }
+  const { authorizationCode, clientCredentials } = scheme.flows;
+  const flow = authorizationCode ?? clientCredentials;
+  if (!flow?.tokenUrl) {
+    throw new AppError(
+      'ConfigurationException',
+      'OAuth needs an authorizationCode or clientCredentials flow with a tokenUrl',
+    );
+  }
+  const metadata = {
+    issuer: new URL(flow.tokenUrl).origin,
+    token_endpoint: flow.tokenUrl,
+    ...(flow.authorizationUrl && { authorization_endpoint: flow.authorizationUrl }),
+  };
+  return {
+    configuration: configurationOf(metadata, client, plainFetch(signal)),
+    scopes: flow.scopes,
+    grant: authorizationCode ? 'code' : 'clientCredentials',
+    isPlain: true,
+  };
+}
+
+async function openIdServer(
+  scheme: Extract<AuthScheme, { type: 'openIdConnect' }>,
+  client: OAuth2Auth,
+  signal: AbortSignal,
+): Promise<OAuthServer> {
+  const { openIdConnectUrl, authorizationEndpoint, tokenEndpoint } = scheme;
+  const scopes = scheme.scopes ?? ['openid'];
+  if (tokenEndpoint !== undefined && authorizationEndpoint !== undefined) {
+    const metadata = {
+      issuer: new URL(tokenEndpoint).origin,
+      authorization_endpoint: authorizationEndpoint,
+      token_endpoint: tokenEndpoint,
+    };
+    return {
+      configuration: configurationOf(metadata, client, plainFetch(signal)),
+      scopes,
+      grant: 'code',
+      isPlain: true,
+    };
+  }
+  if (openIdConnectUrl === undefined) {
+    throw new AppError('ConfigurationException', 'OpenID Connect needs an openIdConnectUrl, or both of its endpoints');
+  }
+  const server = new URL(openIdConnectUrl);
+  const found = await discovery(server, client.clientId ?? '', undefined, undefined, {
+    [customFetch]: boundFetch(signal),
+    execute: isLoopback(server) ? [allowInsecureRequests] : [],
+  });
+  return {
+    configuration: configurationOf(found.serverMetadata(), client, boundFetch(signal)),
+    scopes,
+    grant: 'code',
+    isPlain: false,
+  };
+}
+
+type Fetch = (url: string, options: CustomFetchOptions) => Promise<Response>;
+
+function configurationOf(metadata: ServerMetadata, client: OAuth2Auth, fetcher: Fetch): Configuration {
+  const { clientId = '', clientSecret } = client;
+  const configuration = new Configuration(metadata, clientId, clientSecret, clientAuthentication(client));
+  configuration[customFetch] = fetcher;
+  if (metadata.token_endpoint !== undefined && isLoopback(new URL(metadata.token_endpoint))) {
+    allowInsecureRequests(configuration);
+  }
+  return configuration;
+}
+
+function clientAuthentication({ clientSecret, tokenEndpointAuthMethod }: OAuth2Auth): ClientAuth {
+  if (clientSecret === undefined || tokenEndpointAuthMethod === 'none') return None();
+  return tokenEndpointAuthMethod === 'client_secret_basic'
+    ? ClientSecretBasic(clientSecret)
+    : ClientSecretPost(clientSecret);
+}
+
+/** Anywhere else tokens travel encrypted or not at all. */
+const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+
+const boundFetch =
+  (signal: AbortSignal): Fetch =>
+  (url, options) =>
+    // The library's signal is its own time limit; ours has one, too.
+    fetch(url, { ...options, signal });
+
+/**
+ * For servers known by their endpoints only: the ID token some of them add cannot be checked against an issuer and is
+ * not needed, and `token_type`, which some leave out, can only be bearer.
+ */
+const plainFetch =
+  (signal: AbortSignal): Fetch =>
+  async (url, options) => {
+    const response = await boundFetch(signal)(url, options);
+    if (!response.ok) return response;
+    const text = await response.text();
+    const { status, headers } = response;
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return new Response(text, { status, headers });
+    }
+    if (!isJsonObject(body)) return new Response(text, { status, headers });
+    const { id_token: _, ...token } = body;
+    return Response.json({ token_type: 'bearer', ...token }, { status });
+  };
