@@ -1,5 +1,6 @@
 import { anthropicClient, anthropicModel } from './anthropic.ts';
 import { geminiClient, geminiModel, type GeminiSettings } from './gemini.ts';
+import { openaiChatModel, openaiClient, openaiResponsesModel, type OpenAISettings } from './openai.ts';
 import type { Env, ModelRegistration } from './registration.ts';
 import { retried, type RetryOptions } from './retry.ts';
 import { scriptedModel } from './scripted.ts';
@@ -19,7 +20,7 @@ const isOn = (value: string | undefined): boolean => value !== undefined && /^(?
 
 /** Every kind of model the server knows by itself. Nothing is connected or loaded before a model is called. */
 export function builtInModels(env: Env, retry: RetryOptions = {}): ModelRegistration[] {
-  const providers = [...gemini(env), ...claude(env)];
+  const providers = [...gemini(env), ...claude(env), ...openai(env)];
   return [
     ...providers.map((one) => ({ ...one, create: (name: string) => retried(one.create(name), retry) })),
     { pattern: 'scripted', create: () => scriptedModel([]), isConfigured: () => true },
@@ -58,6 +59,47 @@ function claude(env: Env): ModelRegistration[] {
       isConfigured: () => Boolean(apiKey ?? authToken ?? baseUrl),
     },
   ];
+}
+
+function openai(env: Env): ModelRegistration[] {
+  const settings = { apiKey: first(env, 'OPENAI_API_KEY'), baseUrl: first(env, 'OPENAI_BASE_URL') };
+  const client = openaiClient(settings);
+  const isConfigured = (): boolean => Boolean(settings.apiKey ?? settings.baseUrl);
+  const ollamaUrl = first(env, 'OLLAMA_BASE_URL', 'OLLAMA_API_BASE', 'OLLAMA_HOST');
+  const vllmUrl = first(env, 'VLLM_BASE_URL', 'HOSTED_VLLM_API_BASE');
+  return [
+    {
+      pattern: 'openai/.+|gpt-.+|chatgpt-.+|o\\d(?:-.+)?',
+      create: (name) => openaiChatModel(name, client),
+      isConfigured,
+    },
+    { pattern: 'openai-responses/.+', create: (name) => openaiResponsesModel(name, client), isConfigured },
+    compatible('ollama', ollamaUrl, {
+      baseUrl: versioned(ollamaUrl ?? '127.0.0.1:11434'),
+      maxTokensField: 'max_tokens',
+    }),
+    compatible('vllm', vllmUrl, {
+      baseUrl: versioned(vllmUrl ?? '127.0.0.1:8000'),
+      apiKey: first(env, 'VLLM_API_KEY', 'HOSTED_VLLM_API_KEY'),
+    }),
+  ];
+}
+
+/** Models of a server of one's own: worth calling when its address is set, though there is a usual one. */
+function compatible(prefix: string, url: string | undefined, settings: OpenAISettings): ModelRegistration {
+  const client = openaiClient(settings);
+  return {
+    pattern: `${prefix}/.+`,
+    create: (name) => openaiChatModel(name, client),
+    isConfigured: () => url !== undefined,
+  };
+}
+
+/** An address with its scheme and the version that these servers serve. */
+function versioned(url: string): string {
+  const withScheme = /^https?:\/\//.test(url) ? url : `http://${url}`;
+  const bare = withScheme.replace(/\/+$/, '');
+  return /\/v\d+\w*$/.test(bare) ? bare : `${bare}/v1`;
 }
 
 function geminiSettings(env: Env): GeminiSettings {

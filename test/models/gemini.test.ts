@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import type { ModelRequest, ModelResponse } from '../../src/core/model.ts';
+import type { ModelRequest, ModelResponse, ModelRetry } from '../../src/core/model.ts';
 import { createModelRegistry } from '../../src/models/registry.ts';
 import { GeminiDouble } from '../support/gemini-double.ts';
 import type { GeminiReply } from '../support/gemini-replies.ts';
@@ -225,6 +225,27 @@ it('hangs up when nobody reads on', async () => {
 
   await double.requests[0]?.closed;
   expect(double.requests[0]?.clientLeft).toBe(true);
+});
+
+it('answers once when the provider is busy twice, and tells of both waits', async () => {
+  const busy: GeminiReply = { failure: { status: 429, retryAfter: 0.01 } };
+  double.answerInTurn(busy, busy, { chunks: ['Hel', 'lo'] });
+  const patient = createModelRegistry({ env }).resolve('gemini-2.5-flash');
+  const waits: ModelRetry[] = [];
+  const asked = request({ stream: true, onRetry: (retry) => waits.push(retry) });
+
+  const responses = await Array.fromAsync(patient.generate(asked, new AbortController().signal));
+
+  expect(responses.map((one) => [one.partial, one.content?.parts[0]?.text])).toEqual([
+    [true, 'Hel'],
+    [true, 'lo'],
+    [undefined, 'Hello'],
+  ]);
+  expect(waits.map(({ attempt, error }) => [attempt, error.category])).toEqual([
+    [1, 'RATE_LIMITED'],
+    [2, 'RATE_LIMITED'],
+  ]);
+  expect(double.requests).toHaveLength(3);
 });
 
 it('says what is missing when there is no key', async () => {

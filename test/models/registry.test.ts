@@ -11,17 +11,30 @@ it.each([
   'tunedModels/mine',
   'projects/p/locations/l/endpoints/123',
   'projects/p/locations/l/publishers/google/models/gemini-2.5-flash',
+  'claude-opus-5-5',
+  'anthropic/claude-sonnet-4-5',
+  'openai/gpt-4.1',
+  'gpt-5.2',
+  'chatgpt-4o-latest',
+  'o1',
+  'o4-mini',
+  'openai-responses/gpt-5.2',
+  'ollama/qwen3:8b',
+  'vllm/meta/llama-4',
   'scripted',
 ])('finds %s', (name) => {
   expect(createModelRegistry({ env: {} }).resolve(name).name).toBe(name);
 });
 
-it.each(['', 'gemini', 'my-gemini-2.5-flash', 'nonsense', 'scripted2'])('has no model "%s"', (name) => {
-  expect(() => createModelRegistry({ env: {} }).resolve(name)).toThrow(
-    expect.objectContaining({ code: 'ConfigurationException', message: `Unsupported model "${name}"` }),
-  );
-  expect(createModelRegistry({ env: {} }).isConfigured(name)).toBe(false);
-});
+it.each(['', 'gemini', 'my-gemini-2.5-flash', 'nonsense', 'scripted2', 'o', 'other1', 'openai/', 'my-claude-3'])(
+  'has no model "%s"',
+  (name) => {
+    expect(() => createModelRegistry({ env: {} }).resolve(name)).toThrow(
+      expect.objectContaining({ code: 'ConfigurationException', message: `Unsupported model "${name}"` }),
+    );
+    expect(createModelRegistry({ env: {} }).isConfigured(name)).toBe(false);
+  },
+);
 
 it.each([
   ['gemini-x', { GOOGLE_API_KEY: 'k' }, true],
@@ -32,6 +45,15 @@ it.each([
   ['gemini-x', { GOOGLE_GENAI_USE_VERTEXAI: 'true' }, false],
   ['gemini-x', { GOOGLE_GENAI_USE_VERTEXAI: '1', GOOGLE_CLOUD_PROJECT: 'p' }, true],
   ['gemini-x', { GOOGLE_GENAI_USE_ENTERPRISE: 'false', GOOGLE_CLOUD_PROJECT: 'p' }, false],
+  ['claude-opus-5-5', {}, false],
+  ['claude-opus-5-5', { ANTHROPIC_API_KEY: 'k' }, true],
+  ['claude-opus-5-5', { ANTHROPIC_AUTH_TOKEN: 'k' }, true],
+  ['gpt-5.2', { ANTHROPIC_API_KEY: 'k' }, false],
+  ['gpt-5.2', { OPENAI_API_KEY: 'k' }, true],
+  ['openai-responses/gpt-5.2', { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }, true],
+  ['ollama/qwen3:8b', { OPENAI_API_KEY: 'k' }, false],
+  ['ollama/qwen3:8b', { OLLAMA_HOST: '127.0.0.1' }, true],
+  ['vllm/llama', { VLLM_BASE_URL: 'http://127.0.0.1:1' }, true],
   ['scripted', {}, true],
 ])('knows whether %s is configured by %j', (name, env, configured) => {
   expect(createModelRegistry({ env }).isConfigured(name)).toBe(configured);

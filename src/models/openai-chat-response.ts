@@ -1,0 +1,163 @@
+import type { OpenAI } from 'openai';
+import type { JsonObject } from '../base/json.ts';
+import type { ModelResponse } from '../core/model.ts';
+import type { Part } from '../schemas/content.ts';
+import type { UsageMetadata } from '../schemas/event.ts';
+import { early, MALFORMED, parseArguments } from './openai-common.ts';
+
+type Completion = OpenAI.Chat.ChatCompletion;
+type Chunk = OpenAI.Chat.ChatCompletionChunk;
+
+/** What the wire carries beyond OpenAI's own description: thoughts of open models, and Google's signatures. */
+interface Spoken {
+  readonly content?: string | null;
+  readonly refusal?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly reasoning?: string | null;
+}
+
+interface CallPiece {
+  readonly index?: number;
+  readonly id?: string | null;
+  readonly function?: { readonly name?: string | null; readonly arguments?: string | null };
+  readonly extra_content?: { readonly google?: { readonly thought_signature?: string } };
+}
+
+interface OpenCall {
+  readonly index: number | undefined;
+  readonly id: string;
+  name: string;
+  json: string;
+  signature: string | undefined;
+}
+
+/** The whole answer of a call that was not streamed. */
+export function fromChat(completion: Completion): ModelResponse {
+  const answer = chatAnswer();
+  const [choice] = completion.choices;
+  if (choice) {
+    answer.speak(choice.message);
+    for (const [index, call] of (choice.message.tool_calls ?? []).entries()) answer.call({ index, ...call });
+    answer.logprobs(choice.logprobs?.content);
+  }
+  return answer.whole(choice?.finish_reason, completion);
+}
+
+/** Collects a streamed answer. */
+export interface ChatStream {
+  /** The partial response of a chunk; undefined when it shows nothing. */
+  add(chunk: Chunk): ModelResponse | undefined;
+  /** The whole response; undefined when the stream broke off before the model was done. */
+  end(): ModelResponse | undefined;
+}
+
+export function chatStream(): ChatStream {
+  const answer = chatAnswer();
+  let reason: string | undefined;
+  let envelope: Pick<Chunk, 'usage' | 'model'> = { model: '' };
+  return {
+    add(chunk) {
+      envelope = { model: chunk.model || envelope.model, usage: chunk.usage ?? envelope.usage };
+      const [choice] = chunk.choices ?? [];
+      if (!choice) return undefined;
+      reason = choice.finish_reason ?? reason;
+      const { delta } = choice;
+      for (const call of delta?.tool_calls ?? []) answer.call(call);
+      answer.logprobs(choice.logprobs?.content);
+      const parts = answer.speak(delta ?? {});
+      return parts.length > 0 ? { content: { role: 'model', parts }, partial: true } : undefined;
+    },
+    end: () => (reason === undefined ? undefined : answer.whole(reason, envelope)),
+  };
+}
+
+/** An answer in the making, the same for one piece as for many. */
+function chatAnswer() {
+  let thought = '';
+  let text = '';
+  let refusal = '';
+  const calls: OpenCall[] = [];
+  const logprobs: number[] = [];
+
+  return {
+    /** Takes what is said, and gives it back as parts. */
+    speak(spoken: Spoken): Part[] {
+      const parts: Part[] = [];
+      const thinking = spoken.reasoning_content || spoken.reasoning;
+      if (thinking) parts.push({ text: thinking, thought: true });
+      for (const said of [spoken.content, spoken.refusal]) if (said) parts.push({ text: said });
+      thought += thinking ?? '';
+      text += spoken.content ?? '';
+      refusal += spoken.refusal ?? '';
+      return parts;
+    },
+    /** Servers tell calls apart by index, by id, or by both. */
+    call(piece: CallPiece): void {
+      let open = calls.findLast((one) => one.index === piece.index);
+      if (!open || (piece.id && piece.id !== open.id)) {
+        open = { index: piece.index, id: piece.id || `call_${calls.length}`, name: '', json: '', signature: undefined };
+        calls.push(open);
+      }
+      open.name += piece.function?.name ?? '';
+      open.json += piece.function?.arguments ?? '';
+      open.signature ??= piece.extra_content?.google?.thought_signature;
+    },
+    logprobs(tokens: readonly { readonly logprob: number }[] | null | undefined): void {
+      for (const token of tokens ?? []) logprobs.push(token.logprob);
+    },
+    whole(reason: string | undefined, { usage, model }: Pick<Chunk, 'usage' | 'model'>): ModelResponse {
+      const parts: Part[] = [];
+      if (thought !== '') parts.push({ text: thought, thought: true });
+      if (text + refusal !== '') parts.push({ text: text + refusal });
+      const { parts: called, malformed } = callParts(calls);
+      parts.push(...called);
+      const end = refusal === '' ? finish(reason) : early('SAFETY', refusal);
+      return {
+        ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
+        ...(malformed && end.finishReason === 'STOP' ? MALFORMED : end),
+        ...(usage ? { usageMetadata: usageOf(usage) } : {}),
+        ...(model ? { modelVersion: model } : {}),
+        ...(logprobs.length > 0 ? { avgLogprobs: logprobs.reduce((sum, one) => sum + one, 0) / logprobs.length } : {}),
+      };
+    },
+  };
+}
+
+function callParts(calls: readonly OpenCall[]): { parts: Part[]; malformed: boolean } {
+  const parts: Part[] = [];
+  for (const { id, name, json, signature } of calls) {
+    const args: JsonObject | undefined = parseArguments(json);
+    if (!args || name === '') continue;
+    parts.push({ functionCall: { id, name, args }, ...(signature ? { thoughtSignature: signature } : {}) });
+  }
+  return { parts, malformed: parts.length < calls.length };
+}
+
+function finish(reason: string | undefined): ModelResponse {
+  switch (reason) {
+    case 'stop':
+    case 'tool_calls':
+    case 'function_call':
+      return { finishReason: 'STOP' };
+    case 'length':
+      return early('MAX_TOKENS', 'The model reached the limit of its answer');
+    case 'content_filter':
+      return early('SAFETY', 'The answer was held back by a filter');
+    case undefined:
+      return early('UNKNOWN_ERROR', 'The model gave no answer and no reason for it');
+    default:
+      return early('OTHER', `The model ended its answer early: ${reason}`);
+  }
+}
+
+function usageOf(usage: OpenAI.CompletionUsage): UsageMetadata {
+  const thoughts = usage.completion_tokens_details?.reasoning_tokens ?? 0;
+  const cached = usage.prompt_tokens_details?.cached_tokens ?? 0;
+  return {
+    promptTokenCount: usage.prompt_tokens,
+    candidatesTokenCount: usage.completion_tokens - thoughts,
+    totalTokenCount: usage.total_tokens,
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
+  };
+}

@@ -1,0 +1,97 @@
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { GenerateConfig, ModelResponse } from '../core/model.ts';
+import { callingMode } from './calling-mode.ts';
+
+/** Whether the model reasons before it answers, and so takes an effort in the place of sampling settings. */
+export function reasons(model: string): boolean {
+  return /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*chat))/.test(model);
+}
+
+type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high';
+
+/** Gemini's `thinkingConfig` as an effort; undefined leaves it to the model. */
+export function effortOf({ thinkingConfig }: GenerateConfig, model: string): Effort | undefined {
+  if (!thinkingConfig) return undefined;
+  const { thinkingLevel: level, thinkingBudget: budget } = thinkingConfig;
+  const least = leastEffort(model);
+  switch (String(level).toUpperCase()) {
+    case 'MINIMAL':
+      return least;
+    case 'LOW':
+      return 'low';
+    case 'MEDIUM':
+      return 'medium';
+    case 'HIGH':
+      return 'high';
+    default:
+  }
+  if (typeof budget !== 'number' || budget < 0) return undefined;
+  if (budget === 0) return least;
+  if (budget <= 2_048) return 'low';
+  return budget <= 8_192 ? 'medium' : 'high';
+}
+
+function leastEffort(model: string): Effort {
+  const version = /^gpt-(\d+(?:\.\d+)?)/.exec(model)?.[1];
+  if (version === undefined) return 'low';
+  return Number(version) > 5 ? 'none' : 'minimal';
+}
+
+/** Whether functions must be called, may not, or one of them by name; undefined leaves it to the model. */
+export function toolChoiceOf(config: GenerateConfig): 'none' | 'required' | { readonly name: string } | undefined {
+  const { mode, names } = callingMode(config);
+  if (mode === 'NONE') return 'none';
+  if (mode !== 'ANY') return undefined;
+  const [name] = names;
+  return names.length === 1 && name !== undefined ? { name } : 'required';
+}
+
+export const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} };
+
+/** The name, schema and strictness of a JSON answer. */
+export function jsonFormatOf(schema: JsonObject): { name: string; schema: JsonObject; strict: boolean } {
+  const { $schema: _, ...rest } = schema;
+  return { name: 'response', schema: rest, strict: isStrict(rest) };
+}
+
+const strictKeys = new Set(
+  'type properties required additionalProperties items enum const anyOf $ref $defs description title pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems'.split(
+    ' ',
+  ),
+);
+
+/** Whether OpenAI can hold a model to the schema: objects are closed, and all that they have is required. */
+function isStrict(schema: unknown): boolean {
+  if (!isJsonObject(schema) || !Object.keys(schema).every((key) => strictKeys.has(key))) return false;
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
+  if (schema['type'] === 'object') {
+    const required: unknown = schema['required'] ?? [];
+    const names = Object.keys(properties);
+    if (schema['additionalProperties'] !== false || !Array.isArray(required)) return false;
+    if (!names.every((name) => required.includes(name))) return false;
+  }
+  const defs = isJsonObject(schema['$defs']) ? Object.values(schema['$defs']) : [];
+  const variants = Array.isArray(schema['anyOf']) ? schema['anyOf'] : [];
+  const items = 'items' in schema ? [schema['items']] : [];
+  return [...Object.values(properties), ...defs, ...variants, ...items].every(isStrict);
+}
+
+/** The arguments of a call; undefined when they are not the JSON of an object. */
+export function parseArguments(json: string): JsonObject | undefined {
+  if (json.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(json);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An end of an answer that is an error. */
+export const early = (reason: string, errorMessage: string): ModelResponse => ({
+  finishReason: reason,
+  errorCode: reason,
+  errorMessage,
+});
+
+export const MALFORMED = early('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON');

@@ -1,0 +1,113 @@
+import type { OpenAI } from 'openai';
+import type { ModelResponse } from '../core/model.ts';
+import type { Part } from '../schemas/content.ts';
+import type { UsageMetadata } from '../schemas/event.ts';
+import { modelError } from './model-errors.ts';
+import { early, MALFORMED, parseArguments } from './openai-common.ts';
+
+type Answer = OpenAI.Responses.Response;
+type Item = OpenAI.Responses.ResponseOutputItem;
+type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
+
+/** The whole answer. Throws ModelError when the provider says that it failed. */
+export function fromResponses(answer: Answer, items: readonly Item[] = answer.output): ModelResponse {
+  if (answer.status === 'failed') {
+    const { code, message = 'The provider gives no reason' } = answer.error ?? {};
+    throw modelError({ message, providerCode: code });
+  }
+  const parts: Part[] = [];
+  let refusal = '';
+  let malformed = false;
+  for (const item of items) {
+    if (item.type === 'message') {
+      for (const content of item.content) {
+        if (content.type === 'refusal') refusal += content.refusal;
+        const text = content.type === 'refusal' ? content.refusal : content.text;
+        parts.push({ text, ...(item.phase ? { partMetadata: { phase: item.phase } } : {}) });
+      }
+    } else if (item.type === 'reasoning') parts.push(reasoningPart(item));
+    else if (item.type === 'function_call') {
+      const args = parseArguments(item.arguments);
+      if (args) parts.push({ functionCall: { id: item.call_id, name: item.name, args } });
+      else malformed = true;
+    }
+  }
+  const end = refusal === '' ? finish(answer) : early('SAFETY', refusal);
+  return {
+    ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
+    ...(malformed && end.finishReason === 'STOP' ? MALFORMED : end),
+    ...(answer.usage ? { usageMetadata: usageOf(answer.usage) } : {}),
+    ...(answer.model ? { modelVersion: answer.model } : {}),
+  };
+}
+
+function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part {
+  const told = item.summary.length > 0 ? item.summary : (item.content ?? []);
+  return {
+    text: told.map(({ text }) => text).join('\n\n'),
+    thought: true,
+    ...(item.encrypted_content ? { thoughtSignature: item.encrypted_content } : {}),
+    partMetadata: { reasoningId: item.id },
+  };
+}
+
+function finish({ status, incomplete_details: details }: Answer): ModelResponse {
+  if (status === undefined || status === 'completed') return { finishReason: 'STOP' };
+  if (details?.reason === 'max_output_tokens') return early('MAX_TOKENS', 'The model reached the limit of its answer');
+  if (details?.reason === 'content_filter') return early('SAFETY', 'The answer was held back by a filter');
+  return early('OTHER', `The model ended its answer early: ${details?.reason ?? status}`);
+}
+
+function usageOf(usage: OpenAI.Responses.ResponseUsage): UsageMetadata {
+  const thoughts = usage.output_tokens_details?.reasoning_tokens ?? 0;
+  const cached = usage.input_tokens_details?.cached_tokens ?? 0;
+  return {
+    promptTokenCount: usage.input_tokens,
+    candidatesTokenCount: usage.output_tokens - thoughts,
+    totalTokenCount: usage.total_tokens,
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
+  };
+}
+
+/** Collects a streamed answer. */
+export interface ResponsesStream {
+  /** The partial response of an event; undefined when it shows nothing. Throws ModelError for an error event. */
+  add(event: StreamEvent): ModelResponse | undefined;
+  /** The whole response; undefined when the stream broke off before the model was done. */
+  end(): ModelResponse | undefined;
+}
+
+export function responsesStream(): ResponsesStream {
+  const items: Item[] = [];
+  let answer: Answer | undefined;
+  let thinking: string | undefined;
+  const partial = (part: Part): ModelResponse => ({ content: { role: 'model', parts: [part] }, partial: true });
+
+  return {
+    add(event) {
+      const { type } = event;
+      if (type === 'response.output_text.delta' || type === 'response.refusal.delta') {
+        return event.delta === '' ? undefined : partial({ text: event.delta });
+      }
+      if (type === 'response.reasoning_text.delta') return partial({ text: event.delta, thought: true });
+      if (type === 'response.reasoning_summary_text.delta') {
+        // Paragraphs of a summary come as parts of their own.
+        const place = `${event.item_id}/${event.summary_index}`;
+        const gap = thinking !== place && event.summary_index > 0 ? '\n\n' : '';
+        thinking = place;
+        return partial({ text: gap + event.delta, thought: true });
+      }
+      if (type === 'error') throw modelError({ message: event.message, providerCode: event.code ?? undefined });
+      if (type === 'response.output_item.done') items.push(event.item);
+      if (type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed') {
+        answer = event.response;
+      }
+      return undefined;
+    },
+    end() {
+      if (!answer) return undefined;
+      return fromResponses(answer, answer.output?.length ? answer.output : items);
+    },
+  };
+}
