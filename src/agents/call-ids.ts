@@ -9,7 +9,7 @@ export class CallIds {
 
   /** The content with an id on each call; the same object when there is nothing to add. */
   complete(content: Content | undefined, partial: boolean): Content | undefined {
-    if (!content?.parts.some(({ functionCall }) => functionCall && !functionCall.id)) return content;
+    if (content === undefined || !lacksIds(content.parts)) return content;
     let position = 0;
     const parts = content.parts.map((part): Part => {
       const { functionCall } = part;
@@ -28,6 +28,11 @@ export class CallIds {
     this.#given.push(id);
     return id;
   }
+}
+
+function lacksIds(parts: readonly Part[]): boolean {
+  for (const { functionCall } of parts) if (functionCall && !functionCall.id) return true;
+  return false;
 }
 
 /** Ids made by us start with `adk-`, so that adapters know not to send them. */

@@ -135,15 +135,11 @@ export class ToolCallContext extends StepContext implements ToolContext {
   }
 }
 
-/** Whether the actions ask for anything, so that they are worth an event of their own. */
-export function asksForSomething(actions: EventActions): boolean {
-  for (const key in actions) {
-    const value: unknown = actions[key];
-    if (typeof value !== 'object' || value === null) {
-      if (value !== undefined) return true;
-    } else {
-      for (const entry in value) if (Object.hasOwn(value, entry)) return true;
-    }
-  }
-  return false;
+/** Whether the actions do anything to others than the agent that took them, so that they are worth an event of their own. */
+export function changesAnything(actions: EventActions): boolean {
+  if (actions.escalate || actions.transferToAgent !== undefined) return true;
+  const { stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations } = actions;
+  return [stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations].some(
+    (entries) => Object.keys(entries).length > 0,
+  );
 }

@@ -4,7 +4,7 @@ import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import { openSpan } from '../telemetry/spans.ts';
-import { asksForSomething, StepContext } from './callback-context.ts';
+import { changesAnything, StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 
 /**
@@ -57,5 +57,5 @@ async function askAround(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): P
   const { actions } = context;
   if (content)
     return newEvent(ctx, ctx.agent.name, { content: { ...content, role: content.role ?? 'model' }, actions });
-  return asksForSomething(actions) ? newEvent(ctx, ctx.agent.name, { actions }) : undefined;
+  return changesAnything(actions) ? newEvent(ctx, ctx.agent.name, { actions }) : undefined;
 }

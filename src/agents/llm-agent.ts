@@ -40,35 +40,24 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
 async function* runSteps(definition: LlmDefinition, ctx: RunContext): AsyncGenerator<Event, void, void> {
   const plan = planFor(definition, ctx);
   const model = modelFor(plan, ctx);
-  let last: Event | undefined;
   const freed = await resumption(ctx);
   if (freed) {
     const tools = await toolsOf(plan, ctx);
-    for await (const event of runTools({ definition, tools, ...freed }, ctx)) {
-      if (!event.partial) last = event;
-      yield event;
-    }
+    const last = yield* runTools({ definition, tools, ...freed }, ctx);
     if (last && endsTurn(last, ctx)) return;
   }
   for (let step = 0; step < definition.maxSteps; step += 1) {
     ctx.signal.throwIfAborted();
     const question = await buildRequest(plan, model.name, ctx);
     if (ctx.control.ended) return;
-    last = undefined;
-    for await (const event of askModel(definition, model, question, ctx)) {
-      if (!event.partial) last = event;
-      yield event;
-    }
+    let last = yield* askModel(definition, model, question, ctx);
     if (!last) return;
     const calls = functionCalls(last);
     if (calls.length > 0) {
       if (ctx.runConfig.pauseOnToolCalls) return;
       const pauses = last.longRunningToolIds !== undefined && ctx.app.resumability?.isResumable === true;
       const phase = { definition, tools: question.tools, calls, ...(isTruncated(last) && { refusal: cutOff }) };
-      for await (const event of runTools(phase, ctx)) {
-        if (!event.partial) last = event;
-        yield event;
-      }
+      last = (yield* runTools(phase, ctx)) ?? last;
       if (pauses) return;
     }
     if (endsTurn(last, ctx)) return;

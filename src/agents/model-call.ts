@@ -8,7 +8,7 @@ import { type Content, functionCallsOf } from '../schemas/content.ts';
 import { type Event, type EventActions, isFinalResponse, newActions } from '../schemas/event.ts';
 import type { OpenSpan } from '../telemetry/spans.ts';
 import { CallIds, longRunningIds } from './call-ids.ts';
-import { asksForSomething, StepContext } from './callback-context.ts';
+import { changesAnything, StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { noteAnswer, noteRequest, openModelSpan } from './model-span.ts';
@@ -36,7 +36,7 @@ interface Question {
 
 /**
  * Puts one question to the model, with the callbacks around it, and yields the events its answer becomes: fragments as
- * they come, then the whole. A model that throws leaves an error event behind, and the error goes on. Throws
+ * they come, then the whole, which it also returns. A model that throws leaves an error event behind, and the error goes on. Throws
  * LlmCallsLimitExceededException before the call that is one too many.
  */
 export async function* askModel(
@@ -44,7 +44,7 @@ export async function* askModel(
   model: Model,
   step: LlmStep,
   ctx: RunContext,
-): AsyncGenerator<Event, void, void> {
+): AsyncGenerator<Event, Event | undefined, void> {
   const question: Question = {
     definition,
     step,
@@ -63,10 +63,11 @@ export async function* askModel(
     if (early) {
       const event = await wholeEvent(question, early);
       if (event) yield event;
-      return;
+      return event;
     }
-    if (ctx.control.ended) return;
+    if (ctx.control.ended) return undefined;
     countCall(ctx);
+    let last: Event | undefined;
     let failure: { readonly error: unknown } | undefined;
     for (;;) {
       let response: ModelResponse | undefined;
@@ -83,14 +84,16 @@ export async function* askModel(
         response.partial && !question.hasAfterModel
           ? fragmentEvent(question, response)
           : await reviewedEvent(question, response);
+      if (event && !event.partial) last = event;
       if (event) yield event;
     }
     if (failure) {
       const replacement = await askOnError(question, failure.error);
-      const event = replacement ? await reviewedEvent(question, replacement) : errorEvent(question, failure.error);
-      if (event) yield event;
+      last = replacement ? await reviewedEvent(question, replacement) : errorEvent(question, failure.error);
+      if (last) yield last;
       if (!replacement) throw asModelError(failure.error);
     }
+    return last;
   } catch (error) {
     span.fail(error);
     throw error;
@@ -172,7 +175,7 @@ async function wholeEvent(question: Question, response: ModelResponse): Promise<
   if (content && content.role === undefined) content = { ...content, role: 'model' };
   const actions = question.callbacks?.actions ?? newActions();
   question.callbacks = undefined;
-  if (!isWorthAnEvent(response, content) && !asksForSomething(actions)) return undefined;
+  if (!isWorthAnEvent(response, content) && !changesAnything(actions)) return undefined;
   const event = newEvent(ctx, definition.name, response);
   event.actions = actions;
   if (content !== response.content) event.content = content;
@@ -209,9 +212,15 @@ function asModelError(error: unknown): AppError {
 }
 
 function addLongRunningIds(event: Event, step: LlmStep): void {
+  if (!hasCalls(event.content)) return;
   const calls = functionCallsOf(event.content);
-  const ids = calls.length > 0 ? longRunningIds(calls, step.tools.byName) : undefined;
+  const ids = longRunningIds(calls, step.tools.byName);
   if (ids) event.longRunningToolIds = ids;
+}
+
+function hasCalls(content: Content | undefined): boolean {
+  for (const part of content?.parts ?? []) if (part.functionCall) return true;
+  return false;
 }
 
 /** Whether the answer was cut off, so that arguments of calls in it may be incomplete. */

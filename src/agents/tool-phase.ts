@@ -4,7 +4,7 @@ import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
 import type { Event, ToolConfirmation } from '../schemas/event.ts';
 import { openSpan } from '../telemetry/spans.ts';
-import { asksForSomething } from './callback-context.ts';
+import { changesAnything } from './callback-context.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { mergeActions } from './merge-actions.ts';
 import { finalAnswerEvent } from './output-schema.ts';
@@ -25,9 +25,10 @@ interface Phase {
 
 /**
  * Runs the calls of one model answer side by side and yields what comes of them: one event with all responses in call
- * order, requests to the user, the final answer if a tool delivered it, and the turn of the agent that was handed over to.
+ * order, requests to the user, the final answer if a tool delivered it, and the turn of the agent that was handed over
+ * to. Returns the last of them.
  */
-export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<Event, void, void> {
+export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<Event, Event | undefined, void> {
   const { definition, calls } = phase;
   const eventId = randomUUID();
   const setting: CallSetting = {
@@ -40,13 +41,20 @@ export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<E
   };
   const outcomes = await answerAll(calls, setting);
   const event = responseEvent(outcomes, eventId, ctx);
-  if (!event) return;
+  if (!event) return undefined;
   yield event;
+  let last = event;
   const { actions } = event;
-  for (const request of await requestEvents(calls, actions, ctx)) yield request;
-  if (actions.setModelResponse !== undefined)
-    yield finalAnswerEvent(actions.setModelResponse, definition.outputKey, ctx);
-  if (actions.transferToAgent !== undefined) yield* runTransfer(actions.transferToAgent, ctx);
+  for (const request of await requestEvents(calls, actions, ctx)) yield (last = request);
+  if (actions.setModelResponse !== undefined) {
+    yield (last = finalAnswerEvent(actions.setModelResponse, definition.outputKey, ctx));
+  }
+  if (actions.transferToAgent === undefined) return last;
+  for await (const told of runTransfer(actions.transferToAgent, ctx)) {
+    if (!told.partial) last = told;
+    yield told;
+  }
+  return last;
 }
 
 async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): Promise<CallOutcome[]> {
@@ -80,7 +88,7 @@ function responseEvent(outcomes: readonly CallOutcome[], id: string, ctx: RunCon
   );
   if (parts.length > 1) noteMerged(parts, id, ctx);
   if (parts.length > 0) return newEvent(ctx, ctx.agent.name, { id, content: { role: 'user', parts }, actions });
-  return asksForSomething(actions) ? newEvent(ctx, ctx.agent.name, { id, actions }) : undefined;
+  return changesAnything(actions) ? newEvent(ctx, ctx.agent.name, { id, actions }) : undefined;
 }
 
 /** ADK's views show one span for an event with several responses. */

@@ -14,12 +14,19 @@ export function requestEvent(ctx: RunContext, calls: readonly FunctionCall[]): E
   });
 }
 
+function asksUser({ requestedAuthConfigs, requestedToolConfirmations }: EventActions): boolean {
+  for (const _ in requestedAuthConfigs) return true;
+  for (const _ in requestedToolConfirmations) return true;
+  return false;
+}
+
 /** The events that put to the user what tools asked for, in call order: credentials first, then confirmations. */
 export async function requestEvents(
   calls: readonly FunctionCall[],
   actions: EventActions,
   ctx: RunContext,
 ): Promise<Event[]> {
+  if (!asksUser(actions)) return [];
   const credentials: FunctionCall[] = [];
   const confirmations: FunctionCall[] = [];
   for (const { id, name, args = {} } of calls) {

@@ -1,9 +1,9 @@
-import type { Content, Part } from '../../schemas/content.ts';
+import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
-import { isInternalCall, isInternalResponse } from '../reserved-names.ts';
 import { effectiveEvents, isEdit } from './edited-history.ts';
 import { narrate } from './narration.ts';
-import { pairResponses } from './pairing.ts';
+import { pairedUpTo, pairResponses } from './pairing.ts';
+import { isOnBranch, kindOf } from './visibility.ts';
 
 /** Whose view of the history is wanted. */
 export interface View {
@@ -19,28 +19,68 @@ export interface View {
  * the newest event answers a call that is not there.
  */
 export function buildContents(events: readonly Event[], view: View): Content[] {
-  const found = collect(events, view, view.currentTurnOnly ? turnStart(events, view) : 0);
-  if (found === 'edited') return buildContents(effectiveEvents(events, view.agent), view);
-  if (!found.hasTools) return found.contents;
-  const contents = view.currentTurnOnly ? reachBack(events, view, found.contents) : found.contents;
+  const { contents, hasTools, edited, paired } = view.currentTurnOnly
+    ? currentTurn(events, view)
+    : history(events, view);
+  if (edited) return buildContents(effectiveEvents(events, view.agent), view);
+  if (!hasTools || paired === contents.length) return contents;
   return pairResponses(contents, (id) => events.some((event) => isForeignCall(event, view, id)));
 }
 
+/** What has been collected of a history. */
 interface Collected {
   readonly contents: Content[];
-  readonly hasTools: boolean;
+  /** Whether there are calls or responses among them. */
+  hasTools: boolean;
+  /** How many contents from the start are calls with their responses right behind, or neither. */
+  paired: number;
+  /** Whether an event was found that changes what others mean: what is collected does not count then. */
+  edited: boolean;
 }
 
-/** One pass, no allocation per event: this runs over the whole history at every model call. */
-function collect(events: readonly Event[], view: View, from: number): Collected | 'edited' {
-  const contents: Content[] = [];
-  let hasTools = false;
+const nothing = (): Collected => ({ contents: [], hasTools: false, paired: 0, edited: false });
+
+/** A view of a history up to an event. It never changes, since histories only grow, so the next step goes on from it. */
+interface Prefix extends Collected {
+  last: Event | undefined;
+  count: number;
+}
+
+/** Shorter histories are read faster than remembered. */
+const shortHistory = 64;
+/** Agents and branches whose views of one history are remembered. */
+const maxViews = 16;
+const views = new WeakMap<Event, Map<string, Prefix>>();
+
+function history(events: readonly Event[], view: View): Collected {
+  const [first] = events;
+  if (first === undefined || events.length < shortHistory) return collect(nothing(), events, view, 0);
+  let byView = views.get(first);
+  if (!byView) views.set(first, (byView = new Map()));
+  const key = view.branch === undefined ? view.agent : `${view.agent} ${view.branch}`;
+  let prefix = byView.get(key);
+  if (!prefix || events[prefix.count - 1] !== prefix.last) {
+    const [oldest] = byView.keys();
+    if (byView.size >= maxViews && oldest !== undefined) byView.delete(oldest);
+    byView.set(key, (prefix = { ...nothing(), last: undefined, count: 0 }));
+  }
+  collect(prefix, events, view, prefix.count);
+  if (prefix.edited) byView.delete(key);
+  prefix.count = events.length;
+  prefix.last = events.at(-1);
+  return { ...prefix, contents: prefix.contents.slice() };
+}
+
+/** Adds what is visible of the events to what was found before. Runs over whole histories: nothing is allocated per event. */
+function collect(found: Collected, events: readonly Event[], view: View, from: number): Collected {
+  const { contents } = found;
   for (let index = from; index < events.length; index += 1) {
     const event = events[index] as Event;
     const { content } = event;
     if (content === undefined) {
-      if (isEdit(event)) return 'edited';
-      continue;
+      if (!isEdit(event)) continue;
+      found.edited = true;
+      break;
     }
     if (!isOnBranch(event.branch, view.branch)) continue;
     const kind = kindOf(content);
@@ -50,49 +90,28 @@ function collect(events: readonly Event[], view: View, from: number): Collected 
       if (told) contents.push(told);
       continue;
     }
-    if (kind === 'tools') hasTools = true;
+    if (kind === 'tools') found.hasTools = true;
     contents.push(content);
   }
-  return { contents, hasTools };
+  if (found.hasTools) found.paired = pairedUpTo(contents, found.paired);
+  return found;
 }
 
-/** Whether an event can be seen from a branch: unbranched events, the branch itself and its ancestors. */
-export function isOnBranch(eventBranch: string | undefined, branch: string | undefined): boolean {
-  if (branch === undefined || branch === '' || eventBranch === undefined || eventBranch === '') return true;
-  return branch === eventBranch || branch.startsWith(`${eventBranch}.`);
-}
-
-/** `internal`: the runtime's own conversation with the user, which is none of the model's business. */
-type Kind = 'plain' | 'tools' | 'internal' | 'invisible';
-
-function kindOf(content: Content): Kind {
-  if (content.role === undefined || content.role === '') return 'invisible';
-  let kind: Kind = 'invisible';
-  for (const part of content.parts) {
-    if (part.text !== undefined && part.text !== '') {
-      if (kind === 'invisible' && (!part.thought || part.thoughtSignature)) kind = 'plain';
-    } else if (part.functionCall !== undefined) {
-      if (isInternalCall(part.functionCall.name, content.role)) return 'internal';
-      kind = 'tools';
-    } else if (part.functionResponse !== undefined) {
-      if (isInternalResponse(part.functionResponse.name)) return 'internal';
-      kind = 'tools';
-    } else if (kind === 'invisible' && isVisible(part)) kind = 'plain';
+/** What came since the user or another agent last spoke, preceded by the calls that it answers. */
+function currentTurn(events: readonly Event[], view: View): Collected {
+  const found = collect(nothing(), events, view, turnStart(events, view));
+  if (!found.hasTools || found.paired === found.contents.length) return found;
+  const open = new Set<string | undefined>();
+  for (const { parts } of found.contents) {
+    for (const { functionResponse } of parts) if (functionResponse) open.add(functionResponse.id);
   }
-  return kind;
+  for (const { parts } of found.contents) for (const { functionCall } of parts) open.delete(functionCall?.id);
+  const from = events.findLastIndex(
+    ({ author, content }) =>
+      author === view.agent && content?.parts.some(({ functionCall }) => functionCall && open.has(functionCall.id)),
+  );
+  return from < 0 ? found : collect(nothing(), events, view, from);
 }
-
-/** A part that is neither text nor a function call or response. */
-function isVisible(part: Part): boolean {
-  if (part.thoughtSignature) return true;
-  if (part['toolCall'] ?? part['toolResponse']) return true;
-  return !part.thought && Boolean(part.inlineData ?? part.fileData ?? part.executableCode ?? part.codeExecutionResult);
-}
-
-const isForeignCall = (event: Event, view: View, id: string): boolean =>
-  event.author !== view.agent &&
-  isOnBranch(event.branch, view.branch) &&
-  (event.content?.parts ?? []).some(({ functionCall }) => functionCall?.id === id);
 
 /** The index of the newest event by the user or by another agent: where the current turn of this agent begins. */
 function turnStart(events: readonly Event[], view: View): number {
@@ -105,17 +124,7 @@ function turnStart(events: readonly Event[], view: View): number {
   return 0;
 }
 
-/** The current turn, preceded by the calls that it answers. */
-function reachBack(events: readonly Event[], view: View, contents: Content[]): Content[] {
-  const open = new Set<string | undefined>();
-  for (const { parts } of contents)
-    for (const { functionResponse } of parts) if (functionResponse) open.add(functionResponse.id);
-  for (const { parts } of contents) for (const { functionCall } of parts) open.delete(functionCall?.id);
-  if (open.size === 0) return contents;
-  const from = events.findLastIndex(({ content }) =>
-    content?.parts.some(({ functionCall }) => functionCall && open.has(functionCall.id)),
-  );
-  if (from < 0) return contents;
-  const found = collect(events, view, from);
-  return found === 'edited' ? contents : found.contents;
-}
+const isForeignCall = (event: Event, view: View, id: string): boolean =>
+  event.author !== view.agent &&
+  isOnBranch(event.branch, view.branch) &&
+  (event.content?.parts ?? []).some(({ functionCall }) => functionCall?.id === id);

@@ -20,7 +20,6 @@ const keyOf = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `
  * kind only.
  */
 export function pairResponses(contents: Content[], isForeignCall: (id: string) => boolean): Content[] {
-  if (isPaired(contents)) return contents;
   const history = dropBetween(contents, isForeignCall);
   const { slots, matched } = assign(history);
   const paired: Content[] = [];
@@ -40,19 +39,25 @@ export function pairResponses(contents: Content[], isForeignCall: (id: string) =
   return paired;
 }
 
-/** Whether every content with calls is followed by one with exactly their answers. Nothing is allocated: most histories are. */
-function isPaired(contents: readonly Content[]): boolean {
-  for (let index = 0; index < contents.length; index += 1) {
+/**
+ * How far, going on from `from`, contents are either plain or calls followed by exactly their answers. Nothing is
+ * allocated: this is true of most histories to their end.
+ */
+export function pairedUpTo(contents: readonly Content[], from: number): number {
+  let index = from;
+  while (index < contents.length) {
     const parts = (contents[index] as Content).parts;
     const calls = count(parts, 'functionCall');
     const responses = count(parts, 'functionResponse');
-    if (calls === 0 && responses === 0) continue;
-    const answers = contents[index + 1]?.parts;
-    if (responses > 0 || answers?.length !== calls) return false;
-    for (const { functionCall } of parts) if (functionCall && !answersOnce(answers, functionCall)) return false;
+    if (calls > 0 || responses > 0) {
+      const answers = contents[index + 1]?.parts;
+      if (responses > 0 || answers?.length !== calls) return index;
+      for (const { functionCall } of parts) if (functionCall && !answersOnce(answers, functionCall)) return index;
+      index += 1;
+    }
     index += 1;
   }
-  return true;
+  return index;
 }
 
 function count(parts: readonly Part[], payload: 'functionCall' | 'functionResponse'): number {

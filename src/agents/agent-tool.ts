@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
+import { textContent, textOf } from '../schemas/content.ts';
+import type { Event } from '../schemas/event.ts';
+import { keyOf, type State } from '../schemas/session.ts';
+import { InMemorySessions } from '../services/sessions/in-memory.ts';
+import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
+import { enter } from './enter.ts';
+import { askPlugin } from './hooks.ts';
+import { definitionOf } from './llm-definition.ts';
+import { checkText } from './output-schema.ts';
+import { indexTree } from './tree.ts';
+
+export interface AgentToolSpec {
+  readonly agent: Agent;
+  /** The agent's answer is the last word: the calling model is not asked again. */
+  readonly skipSummarization?: boolean;
+  /** Whether the app's plugins watch over the agent too. Default true. */
+  readonly includePlugins?: boolean;
+  /** Milliseconds a call may take. Default: no limit of its own, since an agent takes as long as its models do. */
+  readonly timeoutMs?: number;
+}
+
+const plainRequest: JsonObject = {
+  type: 'object',
+  properties: { request: { type: 'string', description: 'What the agent is asked to do.' } },
+  required: ['request'],
+};
+
+/**
+ * Lets a model call an agent like a function. Each call runs in a session of its own that starts with the caller's
+ * state and is gone afterwards; what it changes in the state, and the artifacts it saves, are the caller's. Throws
+ * ConfigurationException when the agent's tree is invalid.
+ */
+export function agentTool(spec: AgentToolSpec): Tool {
+  const { agent, skipSummarization = false, timeoutMs = Number.POSITIVE_INFINITY } = spec;
+  indexTree(agent);
+  const input = inputOf(agent);
+  const output = outputOf(agent);
+  const { name, description = '' } = agent;
+  return {
+    kind: 'tool',
+    name,
+    description,
+    timeoutMs,
+    customMetadata: { agent: name },
+    declaration: { name, description, parameters: input?.json ?? plainRequest },
+    async run(args, ctx) {
+      const message = await messageFrom(args, input, name);
+      const last = await runApart(spec, message, ctx);
+      if (skipSummarization) ctx.actions.skipSummarization = true;
+      const text = textOf(last?.content);
+      if (!output) return text === '' ? {} : { result: text };
+      const checked = await checkText(text, output);
+      if (checked.ok) return checked.value;
+      throw new AppError('tool_failed', `The answer of agent "${name}" does not fit: ${checked.problems.join('; ')}`);
+    },
+  };
+}
+
+/** Composite agents take what their first agent takes, and answer with what their last one answers. */
+function inputOf(agent: Agent): ValueSchema<unknown> | undefined {
+  const own = definitionOf(agent)?.inputSchema ?? (agent.inputSchema && valueSchema(agent.inputSchema));
+  const first = agent.kind === 'llm' ? undefined : agent.subAgents?.[0];
+  return own ?? (first && inputOf(first));
+}
+
+function outputOf(agent: Agent): ValueSchema<unknown> | undefined {
+  const own = definitionOf(agent)?.outputSchema ?? (agent.outputSchema && valueSchema(agent.outputSchema));
+  const last = agent.kind === 'llm' ? undefined : agent.subAgents?.at(-1);
+  return own ?? (last && outputOf(last));
+}
+
+async function messageFrom(args: JsonObject, input: ValueSchema<unknown> | undefined, name: string): Promise<string> {
+  if (input) {
+    const checked = await input.check(args);
+    if (checked.ok) return JSON.stringify(checked.value);
+    throw new AppError('invalid_request', `Invalid arguments for "${name}": ${checked.problems.join('; ')}`);
+  }
+  const { request } = args;
+  if (typeof request === 'string') return request;
+  throw new AppError('invalid_request', `"${name}" needs an argument "request" of type string`);
+}
+
+/** Runs the agent in a session of its own and returns its last event that says something. */
+async function runApart(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<Event | undefined> {
+  const ctx = await contextApart(spec, message, caller);
+  const { sessions } = ctx.services;
+  await sessions.appendEvent(ctx.session, newEvent(ctx, 'user', { content: textContent('user', message) }));
+  let last: Event | undefined;
+  for await (const event of enter(spec.agent, ctx)) {
+    if (event.partial) continue;
+    const shown = await asPluginsWant(event, ctx);
+    await sessions.appendEvent(ctx.session, shown);
+    takeOver(shown, caller);
+    if (shown.content) last = shown;
+    if (shown.errorCode !== undefined) last = shown;
+  }
+  if (last?.errorCode !== undefined && textOf(last.content) === '') {
+    throw new AppError('tool_failed', `Agent "${spec.agent.name}" failed: ${last.errorMessage ?? last.errorCode}`);
+  }
+  if (last && asksUser(last)) {
+    throw new AppError('not_supported', `Agent "${spec.agent.name}" has to ask the user, which it cannot do as a tool`);
+  }
+  return last;
+}
+
+const asksUser = (event: Event): boolean => (event.longRunningToolIds?.length ?? 0) > 0 && textOf(event.content) === '';
+
+/** The session has the caller's id, so that artifacts and memories are the caller's, but is stored nowhere. */
+async function contextApart(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<RunContext> {
+  const { run } = caller;
+  const sessions = new InMemorySessions();
+  const session = await sessions.createSession(run.session, {
+    sessionId: keyOf(run.session).sessionId,
+    state: withoutTemp(run.session.state),
+  });
+  const { branch: _, ...shared } = run;
+  return {
+    ...shared,
+    invocationId: `e-${randomUUID()}`,
+    app: { ...run.app, rootAgent: spec.agent },
+    agent: spec.agent,
+    session,
+    services: { ...run.services, sessions },
+    plugins: spec.includePlugins === false ? [] : run.plugins,
+    runConfig: { ...run.runConfig, streamingMode: 'none' },
+    calls: { count: 0 },
+    userContent: textContent('user', message),
+    signal: caller.signal,
+  };
+}
+
+const withoutTemp = (state: State): State =>
+  Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith('temp:')));
+
+/** What the event changed is the caller's change too. */
+function takeOver({ actions }: Event, caller: ToolContext): void {
+  for (const [key, value] of Object.entries(actions.stateDelta))
+    if (!key.startsWith('temp:')) caller.state.set(key, value);
+  Object.assign(caller.actions.artifactDelta, actions.artifactDelta);
+}
+
+async function asPluginsWant(event: Event, ctx: RunContext): Promise<Event> {
+  for (const plugin of ctx.plugins) {
+    if (!plugin.onEvent) continue;
+    const ask = plugin.onEvent.bind(plugin);
+    const replacement = await askPlugin(ctx, plugin, 'onEvent', () => ask(ctx, event));
+    if (replacement) return replacement;
+  }
+  return event;
+}

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { buildContents } from '../../../src/agents/request/contents.ts';
+import type { Content } from '../../../src/schemas/content.ts';
+import type { Event } from '../../../src/schemas/event.ts';
+import { answers, asks, callPart, outline, responsePart, stored } from '../../support/history.ts';
+
+const build = (...events: Event[]): Content[] =>
+  buildContents(events, { agent: 'a', branch: undefined, currentTurnOnly: false });
+const shown = (...events: Event[]): string[] => outline(build(...events));
+const user = (text: string): Event => stored('user', text);
+const agent = (text: string): Event => stored('a', text);
+
+it('leaves calls alone that are followed by their responses', () => {
+  expect(shown(user('go'), asks('a', 'c1', 'c2'), answers('a', 'c1', 'c2'), agent('done'))).toEqual([
+    'user: go',
+    'model: f(c1) f(c2)',
+    'user: f=c1 f=c2',
+    'model: done',
+  ]);
+});
+
+it('merges responses that came one by one, in call order', () => {
+  expect(shown(user('go'), asks('a', 'c1', 'c2'), answers('a', 'c2'), answers('a', 'c1'), agent('done'))).toEqual([
+    'user: go',
+    'model: f(c1) f(c2)',
+    'user: f=c1 f=c2',
+    'model: done',
+  ]);
+});
+
+it('moves a late response to its call and lets it replace the first one', () => {
+  const first = stored('a', { role: 'user', parts: [responsePart('c1', { ticket: 1 })] });
+  const late = stored('user', { role: 'user', parts: [responsePart('c1', { approved: true })] });
+
+  const contents = build(user('go'), asks('a', 'c1'), first, agent('wait'), user('well?'), late, agent('done'));
+
+  expect(outline(contents)).toEqual([
+    'user: go',
+    'model: f(c1)',
+    'user: f=c1',
+    'model: wait',
+    'user: well?',
+    'model: done',
+  ]);
+  expect(contents[2]?.parts[0]?.functionResponse?.response).toEqual({ approved: true });
+});
+
+it('leaves out what came between a call and the newest response to it', () => {
+  const events = [user('go'), asks('a', 'c1', 'c2'), answers('a', 'c2'), agent('wait'), user('well?'), agent('soon')];
+
+  expect(shown(...events, answers('user', 'c1'))).toEqual(['user: go', 'model: f(c1) f(c2)', 'user: f=c1 f=c2']);
+});
+
+it('keeps what the user says along with a response', () => {
+  const both = stored('user', { role: 'user', parts: [responsePart('c1'), { text: 'here you are' }] });
+
+  expect(shown(user('go'), asks('a', 'c1'), both)).toEqual([
+    'user: go',
+    'model: f(c1)',
+    'user: f=c1',
+    'user: here you are',
+  ]);
+});
+
+it('says of calls nobody has answered that they wait', () => {
+  expect(shown(user('go'), asks('a', 'c1', 'c2'), answers('a', 'c1'), user('well?'))).toEqual([
+    'user: go',
+    'model: f(c1) f(c2)',
+    'user: f=c1 f=c2?',
+    'user: well?',
+  ]);
+});
+
+it('drops responses without a call', () => {
+  expect(shown(user('go'), answers('a', 'c9'), agent('done'))).toEqual(['user: go', 'model: done']);
+  expect(shown(answers('user', 'c9'))).toEqual([]);
+});
+
+it('refuses a newest response whose call is not there', () => {
+  expect(() => build(user('go'), agent('done'), answers('user', 'c9'))).toThrow(
+    expect.objectContaining({ code: 'FunctionCallNotFound', message: expect.stringContaining('"c9"') }),
+  );
+});
+
+it('gives a response to the newest call when an id is used again', () => {
+  const call = (): Event => stored('a', { role: 'model', parts: [callPart('same')] });
+  const response = (text: string): Event => stored('a', { role: 'user', parts: [responsePart('same', { text })] });
+
+  const contents = build(call(), response('one'), user('again'), call(), user('wait'), response('two'));
+
+  expect(contents.flatMap(({ parts }) => parts).flatMap((part) => part.functionResponse?.response ?? [])).toEqual([
+    { text: 'one' },
+    { text: 'two' },
+  ]);
+});
+
+it('pairs calls and responses without ids by name', () => {
+  const events = [
+    user('go'),
+    stored('a', { role: 'model', parts: [{ functionCall: { name: 'f' } }] }),
+    user('wait'),
+    stored('a', { role: 'user', parts: [{ functionResponse: { name: 'f', response: { n: 1 } } }] }),
+    agent('done'),
+  ];
+
+  expect(shown(...events)).toEqual([
+    'user: go',
+    'model: f(undefined)',
+    'user: f=undefined',
+    'user: wait',
+    'model: done',
+  ]);
+});
+
+/** Steps of a conversation: call several tools, answer one of the open calls (again), chat, confirm. */
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('call' as const), count: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({ kind: fc.constant('answer' as const), pick: fc.nat(), byUser: fc.boolean() }),
+  fc.record({ kind: fc.constant('confirm' as const), pick: fc.nat() }),
+  fc.record({ kind: fc.constant('chat' as const), byUser: fc.boolean() }),
+);
+
+it('pairs every call with one response, whatever the order of calls, answers and confirmations', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const ids: string[] = [];
+      const events: Event[] = [user('go')];
+      for (const one of steps) {
+        const id = 'pick' in one ? ids[one.pick % Math.max(1, ids.length)] : undefined;
+        if (one.kind === 'call') {
+          const fresh = Array.from({ length: one.count }, (_, at) => `c${ids.length + at}`);
+          ids.push(...fresh);
+          events.push(asks('a', ...fresh));
+        } else if (one.kind === 'chat') events.push(one.byUser ? user('hm') : agent('hm'));
+        else if (id !== undefined && one.kind === 'answer') events.push(answers(one.byUser ? 'user' : 'a', id));
+        else if (id !== undefined) {
+          events.push(stored('a', { role: 'user', parts: [callPart(`r-${id}`, 'adk_request_confirmation')] }));
+          events.push(
+            stored('user', { role: 'user', parts: [responsePart(`r-${id}`, {}, 'adk_request_confirmation')] }),
+          );
+          events.push(answers('a', id));
+        }
+      }
+
+      const contents = build(...events);
+
+      for (const [index, { parts }] of contents.entries()) {
+        const called = parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
+        const answered = (contents[index + 1]?.parts ?? []).flatMap(
+          ({ functionResponse }) => functionResponse?.id ?? [],
+        );
+        expect(called.length > 0 ? answered : called).toEqual(called);
+      }
+      const all = contents.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []));
+      expect(new Set(all).size).toBe(all.length);
+    }),
+    { numRuns: 300 },
+  );
+});
