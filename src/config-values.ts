@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+// The same value comes as text (flag, environment) or typed (file). These schemas take both.
+
+const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+const times: Readonly<Record<string, number>> = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+export function wholeNumber(least: number, most: number = Number.MAX_SAFE_INTEGER) {
+  const error =
+    most === Number.MAX_SAFE_INTEGER
+      ? `must be a whole number, ${least} or more`
+      : `must be a whole number from ${least} to ${most}`;
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value),
+    z.int({ error }).min(least, { error }).max(most, { error }),
+  );
+}
+
+/** Milliseconds, from `500ms`, `10s`, `5m`, `1h`; a bare number counts seconds. */
+export function time(most = 24 * 3_600_000) {
+  return measure(times, most, 'must be a time such as 500ms, 10s or 5m');
+}
+
+/** Bytes, from `512kb`, `10mb`, `1gb`; a bare number counts bytes. */
+export function size(most = 1024 ** 3) {
+  return measure(sizes, most, 'must be a size such as 512kb or 10mb');
+}
+
+function measure(units: Readonly<Record<string, number>>, most: number, error: string) {
+  return z.preprocess(
+    (value) => {
+      const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/.exec(String(value).trim().toLowerCase());
+      const unit = units[match?.[2] ?? '?'];
+      return match && unit !== undefined ? Math.round(Number(match[1]) * unit) : value;
+    },
+    z
+      .number({ error })
+      .min(0, { error })
+      .max(most, { error: `${error}, not that large` }),
+  );
+}
+
+export function onOff() {
+  return z.preprocess(
+    (value) => {
+      const word = String(value).trim().toLowerCase();
+      if (['on', 'true', 'yes', '1'].includes(word)) return true;
+      return ['off', 'false', 'no', '0'].includes(word) ? false : value;
+    },
+    z.boolean({ error: 'must be on or off' }),
+  );
+}
+
+/** A list; as text, its items are separated by commas. */
+export function list<Item extends z.ZodType<string>>(item: Item) {
+  return z.preprocess((value) => {
+    const given: unknown[] = Array.isArray(value) ? value : [value];
+    return given.flatMap((entry) =>
+      typeof entry === 'string'
+        ? entry
+            .split(',')
+            .map((part) => part.trim())
+            .filter((part) => part !== '')
+        : [entry],
+    );
+  }, z.array(item));
+}
+
+export const text = (error: string) => z.string({ error }).trim().min(1, { error });
+
+/** An origin as browsers send it (scheme, host, port, nothing behind), or `*`. */
+export const Origin = text('must be an origin such as https://app.example.com').refine(
+  (value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
+  { error: 'must be an origin such as https://app.example.com, without a path' },
+);

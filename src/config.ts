@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { list, onOff, Origin, size, text, time, wholeNumber } from './config-values.ts';
+import { OnBusy } from './schemas/run.ts';
+
+// The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
+// docs/configuration.md are all derived from it (src/settings.ts).
+
+interface Naming {
+  /** Absent: the key in kebab-case. */
+  readonly flag?: string;
+  /** Absent: AGENT_SERVER_ and the flag in capitals. */
+  readonly env?: string;
+  /** What stands for the value in `--help`. */
+  readonly value?: string;
+  /** The default in people's terms, where the value does not read well. */
+  readonly shown?: string;
+}
+
+function setting<Schema extends z.ZodType>(schema: Schema, description: string, naming: Naming = {}): Schema {
+  return schema.meta({ description, ...naming });
+}
+
+/** Where services may live. More kinds follow; a URI of another kind is refused with the ones there are. */
+const serviceUri = (): z.ZodType<string> =>
+  text('must be a URI such as memory:').refine((uri) => /^memory:(\/\/)?$/.test(uri), {
+    error: 'is not supported: this version keeps data in memory only (memory:)',
+  });
+
+const Cors = z.strictObject({
+  mapping: setting(
+    z.string().startsWith('/', { error: 'must start with "/"' }).default('/**'),
+    'Paths pages of other origins may call: /** is all',
+    { value: 'PATTERN' },
+  ),
+  origins: setting(list(Origin).default([]), 'Origins that may call; added to --allow-origin', { value: 'ORIGIN' }),
+  methods: setting(
+    list(text('must be a method').toUpperCase()).default(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
+    'Methods they may use',
+    { value: 'METHOD' },
+  ),
+  headers: setting(
+    list(text('must be a header name')).default(['content-type', 'x-adk-telemetry-request', 'last-event-id']),
+    'Request headers they may send',
+    { value: 'HEADER' },
+  ),
+  allowCredentials: setting(onOff().default(false), 'Whether they may send credentials'),
+  maxAge: setting(wholeNumber(0).default(600), 'Seconds a browser may remember a preflight', { value: 'SECONDS' }),
+});
+
+export const Config = z.strictObject({
+  port: setting(wholeNumber(0, 65_535).default(8080), 'Port to listen on; 0 takes a free one', {
+    env: 'PORT',
+    value: 'PORT',
+  }),
+  host: setting(text('must be an address').default('127.0.0.1'), 'Address to listen on', {
+    env: 'HOST',
+    value: 'HOST',
+  }),
+  agents: setting(text('must be a folder').default('agents'), 'Folder of the apps, one folder each', {
+    env: 'AGENTS_DIR',
+    value: 'DIR',
+  }),
+  buildOutput: setting(
+    list(text('must be a folder')).default([]),
+    'Folder compiled agents are built into; they are preferred to their sources (repeatable)',
+    { value: 'DIR' },
+  ),
+  hotReload: setting(onOff().default(true), 'Whether edits of agents reach the next run'),
+  strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents, which are warned of otherwise'),
+  sessionService: setting(serviceUri().default('memory:'), 'Where sessions are kept', { value: 'URI' }),
+  artifactService: setting(serviceUri().default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
+  memoryService: setting(serviceUri().default('memory:'), 'Where memories are kept', { value: 'URI' }),
+  logLevel: setting(
+    z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+        error: 'must be trace, debug, info, warn, error, fatal or silent',
+      })
+      .default('info'),
+    'Least level that is logged',
+    { env: 'LOG_LEVEL', value: 'LEVEL' },
+  ),
+  allowOrigins: setting(list(Origin).default([]), 'Origin of pages that may use the server (repeatable)', {
+    flag: 'allow-origin',
+    value: 'ORIGIN',
+  }),
+  allowHosts: setting(
+    list(text('must be a host name')).default([]),
+    'Host name the server is reached by, besides this machine\u2019s own (repeatable)',
+    { flag: 'allow-host', value: 'NAME' },
+  ),
+  cors: Cors.prefault({}),
+  insecure: setting(onOff().default(false), 'Serve on an address others can reach, without authentication'),
+  devUi: setting(text('must be a folder').optional(), 'Folder of another web UI to serve under /dev-ui', {
+    value: 'DIR',
+    shown: 'the one that comes with the server',
+  }),
+  onBusy: setting(
+    z.enum(OnBusy.options, { error: 'must be queue, reject or interrupt' }).default('queue'),
+    'What a run does when its session already has one: queue, reject or interrupt',
+    { value: 'POLICY' },
+  ),
+  maxQueuedRuns: setting(wholeNumber(0, 10_000).default(32), 'Runs that may wait for one session', { value: 'COUNT' }),
+  maxLlmCalls: setting(wholeNumber(0).default(500), 'Model calls of one run; 0 is no limit', { value: 'COUNT' }),
+  runTimeout: setting(time().optional(), 'Time one run may take', { value: 'TIME', shown: 'no limit' }),
+  toolTimeout: setting(time().optional(), 'Time one tool call may take', { value: 'TIME', shown: 'no limit' }),
+  bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
+  maxConnections: setting(wholeNumber(1).default(10_000), 'Connections at the same time', { value: 'COUNT' }),
+  shutdownGrace: setting(time(3_600_000).default(5000), 'Time running runs get to end on shutdown', {
+    value: 'TIME',
+    shown: '5s',
+  }),
+});
+export type Config = z.output<typeof Config>;

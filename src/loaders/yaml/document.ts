@@ -1,0 +1,92 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument } from 'yaml';
+import type { AppError } from '../../base/errors.ts';
+import { spelledLike } from '../../schemas/spelled.ts';
+import { locatedError } from '../located.ts';
+
+const maxLength = 1_000_000;
+const maxAliases = 100;
+
+/** One parsed YAML file that knows where its values stand. */
+export interface YamlFile {
+  /** As messages name it. */
+  readonly name: string;
+  readonly value: unknown;
+  /** A message with the place of the value (or of the last part of the path that exists) and the line it stands in. */
+  say(path: readonly PropertyKey[], message: string): string;
+  /** The same as an error to throw. */
+  fail(path: readonly PropertyKey[], message: string, options?: ErrorOptions): AppError;
+}
+
+/**
+ * Reads one YAML 1.2 document as data: no tags of its own, no key twice, few aliases. Throws ConfigurationException
+ * with the place of the fault.
+ */
+export function readYaml(text: string, name: string): YamlFile {
+  const lines = new LineCounter();
+  const say = (offset: number, message: string): string => {
+    const { line, col } = lines.linePos(offset);
+    const start = lines.lineStarts[line - 1] ?? 0;
+    const content = (text.slice(start, start + 300).split(/\r?\n/, 1)[0] ?? '').trim();
+    const shown = content.length > 80 ? `${content.slice(0, 80)} …` : content;
+    return `${name}:${line}:${Math.max(col, 1)}: ${message}${shown === '' ? '' : ` in \`${shown}\``}`;
+  };
+  if (text.length > maxLength) throw locatedError(`${name}:1:1: is larger than ${maxLength} characters`);
+  const document = parse(text, lines, (offset, message, cause) => locatedError(say(offset, message), { cause }));
+  const value = toValue(document, (message, cause) => locatedError(say(0, message), { cause }));
+  return {
+    name,
+    value,
+    say: (path, message) => say(offsetOf(document, path), message),
+    fail: (path, message, options) => locatedError(say(offsetOf(document, path), message), options),
+  };
+}
+
+type Fail = (offset: number, message: string, cause?: unknown) => AppError;
+
+function parse(text: string, lineCounter: LineCounter, fail: Fail): Document.Parsed {
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false, logLevel: 'silent' });
+  } catch (error) {
+    // Thousands of nested brackets end in a RangeError of the parser.
+    throw fail(0, 'cannot be parsed: it is nested too deeply', error);
+  }
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem) throw fail(problem.pos[0], firstLine(problem.message), problem);
+  return document;
+}
+
+function toValue(document: Document.Parsed, fail: (message: string, cause: unknown) => AppError): unknown {
+  try {
+    return document.toJS({ maxAliasCount: maxAliases });
+  } catch (error) {
+    throw fail(error instanceof RangeError ? 'is nested too deeply' : 'uses too many aliases', error);
+  }
+}
+
+const firstLine = (message: string): string => (message.split('\n', 1)[0] ?? message).replace(/[.:]?\s*$/, '');
+
+/** Where the value of a path stands; for a path that ends in a key without a usable value, the key. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
+  let node: Node | null | undefined = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    const next: { node: Node | null; start: number } | undefined = step(node, part);
+    if (!next) break;
+    node = next.node;
+    offset = next.start;
+  }
+  return offset;
+}
+
+function step(node: unknown, part: PropertyKey): { node: Node | null; start: number } | undefined {
+  if (isSeq<Node>(node)) {
+    const item = node.items[Number(part)];
+    return item ? { node: item, start: item.range?.[0] ?? 0 } : undefined;
+  }
+  if (!isMap<Node, Node | null>(node)) return undefined;
+  const keys = new Map(node.items.map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]));
+  const pair = keys.get(spelledLike(Object.fromEntries(keys), String(part)) ?? '');
+  return pair && { node: pair.value, start: pair.key.range?.[0] ?? 0 };
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { closest, didYouMean } from '../base/closest.ts';
+
+export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const camelCase = (key: string): string =>
+  key.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The key of `object` that is spelled like `key` (in camelCase), in whichever spelling it has there. */
+export function spelledLike(object: object, key: string): string | undefined {
+  if (Object.hasOwn(object, key)) return key;
+  return Object.keys(object).find((candidate) => camelCase(candidate) === key);
+}
+
+type Spelled<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$strict>>;
+type SpelledOpen<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>>;
+
+/**
+ * An object people write by hand: keys in camelCase or snake_case, a key without a value counts as absent, an unknown
+ * key and a key in both spellings are issues. Only the keys of `shape` are respelled; values are left alone, so maps
+ * inside (headers, labels …) keep their keys.
+ */
+export function spelled<Shape extends z.ZodRawShape>(shape: Shape): Spelled<Shape> {
+  return z.preprocess(respell(shape, false), z.strictObject(shape, { error: unknownKeys(shape) }));
+}
+
+/** The same for an object that is passed on: unknown keys are kept (in camelCase) unless they look like slips. */
+export function spelledOpen<Shape extends z.ZodRawShape>(shape: Shape): SpelledOpen<Shape> {
+  return z.preprocess(respell(shape, true), z.looseObject(shape));
+}
+
+function respell(shape: z.ZodRawShape, isOpen: boolean): (input: unknown, ctx: z.core.$RefinementCtx) => unknown {
+  const known = new Set(Object.keys(shape));
+  return (input, ctx) => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+    const copy: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(input)) {
+      const camel = camelCase(key);
+      const name = known.has(camel) || isOpen ? camel : key;
+      if (known.has(name) && (value === null || value === undefined)) continue;
+      if (Object.hasOwn(copy, name)) {
+        ctx.addIssue({
+          code: 'custom',
+          message: `"${name}" is given twice (as "${snakeCase(name)}", too)`,
+          path: [key],
+        });
+      }
+      if (isOpen && !known.has(name) && closest(name, known) !== undefined) {
+        ctx.addIssue({ code: 'unrecognized_keys', keys: [key], message: unknownKey(key, shape) });
+        continue;
+      }
+      Object.defineProperty(copy, name, { value, enumerable: true, configurable: true, writable: true });
+    }
+    return copy;
+  };
+}
+
+/** What to say of a key that an object made by `spelled` does not know. */
+export function unknownKey(key: string, shape: object): string {
+  const known = Object.keys(shape);
+  return `unknown key "${key}"${didYouMean(key, /[A-Z]/.test(key) ? known : known.map(snakeCase))}`;
+}
+
+function unknownKeys(shape: z.ZodRawShape): z.core.$ZodErrorMap {
+  return (issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownKey(key, shape)).join('; ') : undefined;
+}

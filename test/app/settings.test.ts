@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { Config } from '../../src/config.ts';
+import { configTable, helpText } from '../../src/help.ts';
+import { settings } from '../../src/settings.ts';
+
+it('gives every setting names of its own and a description', () => {
+  for (const name of ['key', 'flag', 'env'] as const) {
+    expect(new Set(settings.map((setting) => setting[name])).size).toBe(settings.length);
+  }
+  expect(settings.filter(({ description }) => description === '')).toEqual([]);
+});
+
+it('keeps the short names of the environment', () => {
+  const env = Object.fromEntries(settings.map((setting) => [setting.key, setting.env]));
+  expect(env).toMatchObject({
+    port: 'PORT',
+    host: 'HOST',
+    agents: 'AGENTS_DIR',
+    'cors.maxAge': 'AGENT_SERVER_CORS_MAX_AGE',
+  });
+});
+
+it('has the six cross-origin components', () => {
+  expect(Object.keys(Config.parse({}).cors)).toEqual([
+    'mapping',
+    'origins',
+    'methods',
+    'headers',
+    'allowCredentials',
+    'maxAge',
+  ]);
+});
+
+it('shows every flag in the help, within 110 columns', () => {
+  const help = helpText();
+  for (const { flag } of settings) expect(help).toMatch(new RegExp(`--(?:no-)?${flag}\\b`));
+  expect(help.split('\n').filter((line) => line.length > 110)).toEqual([]);
+});
+
+it('has the same table in the documentation', () => {
+  expect(readFileSync('docs/configuration.md', 'utf8')).toContain(configTable());
+});
