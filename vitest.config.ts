@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     restoreMocks: true,
+    // Agents are loaded by Node itself, as in the server: its hooks keep book of what they import.
+    server: { deps: { external: [/[?]app-module=/] } },
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

@@ -46,13 +46,13 @@ type Fail = (offset: number, message: string, cause?: unknown) => AppError;
 function parse(text: string, lineCounter: LineCounter, fail: Fail): Document.Parsed {
   let document: Document.Parsed;
   try {
-    document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false, logLevel: 'silent' });
+    document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false, logLevel: 'error' });
   } catch (error) {
     // Thousands of nested brackets end in a RangeError of the parser.
     throw fail(0, 'cannot be parsed: it is nested too deeply', error);
   }
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem) throw fail(problem.pos[0], firstLine(problem.message), problem);
+  if (problem) throw fail(problem.pos[0], inWords(problem.message), problem);
   return document;
 }
 
@@ -64,7 +64,10 @@ function toValue(document: Document.Parsed, fail: (message: string, cause: unkno
   }
 }
 
-const firstLine = (message: string): string => (message.split('\n', 1)[0] ?? message).replace(/[.:]?\s*$/, '');
+function inWords(message: string): string {
+  if (message.includes('call stack')) return 'is nested too deeply';
+  return (message.split('\n', 1)[0] ?? message).replace(/[.:]?\s*$/, '');
+}
 
 /** Where the value of a path stands; for a path that ends in a key without a usable value, the key. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {

@@ -1,0 +1,34 @@
+import type { Agent, App, Toolset } from '../core/runtime.ts';
+
+interface Closable {
+  close?(): Promise<void>;
+}
+
+/**
+ * Closes what an app holds, except for what other versions of it use as well: they share the modules that did not
+ * change, and so the toolsets these export. Gives the failures.
+ */
+export async function closeApp(app: App, others: readonly App[]): Promise<unknown[]> {
+  const kept = new Set<unknown>();
+  for (const other of others) {
+    other.plugins?.forEach((plugin) => kept.add(plugin));
+    for (const agent of agentsOf(other)) [agent, ...(agent.tools ?? [])].forEach((held) => kept.add(held));
+  }
+
+  const closing: Closable[] = (app.plugins ?? []).filter((plugin) => !kept.has(plugin));
+  for (const agent of agentsOf(app)) {
+    if (kept.has(agent)) continue;
+    const toolsets = (agent.tools ?? []).filter((tool): tool is Toolset => tool.kind === 'toolset');
+    const isSharing = toolsets.some((toolset) => kept.has(toolset));
+    closing.push(...(isSharing ? toolsets.filter((toolset) => !kept.has(toolset)) : [agent]));
+  }
+  const results = await Promise.allSettled(closing.map(async (held) => await held.close?.()));
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+}
+
+/** Every agent of the app's tree, once. */
+function agentsOf({ rootAgent }: App): Agent[] {
+  const found = new Set([rootAgent]);
+  for (const agent of found) agent.subAgents?.forEach((child) => found.add(child));
+  return [...found];
+}

@@ -1,0 +1,41 @@
+import { AppError } from '../base/errors.ts';
+import type { Agent, App } from '../core/runtime.ts';
+
+/** Names under which a module may export what it is about, best first. */
+const exported = ['app', 'rootAgent', 'default'];
+
+/**
+ * The app a module exports: `app` (an App), `rootAgent` (an agent), or a function that makes one of them. Throws
+ * ConfigurationException when there is none.
+ */
+export async function appOf(module: Record<string, unknown>): Promise<Omit<App, 'name'>> {
+  for (const name of exported) {
+    const found = module[name];
+    if (found === undefined) continue;
+    const made: unknown = typeof found === 'function' ? await found() : await found;
+    if (isAgent(made)) return { rootAgent: made };
+    if (isApp(made)) return made;
+    throw new AppError(
+      'ConfigurationException',
+      `the export "${name}" is neither an agent nor an app (make one with llmAgent({ … }), or return it from a function)`,
+    );
+  }
+  const names = Object.keys(module);
+  const found = names.length > 0 ? `it exports ${names.map((name) => `"${name}"`).join(', ')}` : 'it exports nothing';
+  throw new AppError('ConfigurationException', `no export is called "rootAgent" or "app" (${found})`);
+}
+
+export function isAgent(value: unknown): value is Agent {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'run' in value &&
+    typeof value.run === 'function'
+  );
+}
+
+function isApp(value: unknown): value is App {
+  return typeof value === 'object' && value !== null && 'rootAgent' in value && isAgent(value.rootAgent);
+}

@@ -1,0 +1,68 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, isAbsolute, join } from 'node:path';
+import { agentFolders, inspect, isAppName, isFolder } from './agent-folders.ts';
+import type { AppFinder, AppSource } from './app-source.ts';
+
+/** Where TypeScript builds are usually put. */
+export const usualBuildOutput: readonly string[] = ['dist', 'build', 'out', 'lib'];
+
+export interface CompiledFoldersOptions {
+  /** The folder of the sources, one folder per app. */
+  readonly sourceDir: string;
+  /**
+   * Folders of build output, best first. An absolute one holds the apps as the source folder does; a relative one may
+   * also lie in the folder of each app.
+   */
+  readonly buildOutputDirs?: readonly string[];
+}
+
+/**
+ * Apps that are built from sources: each is taken from the first build output that has it, and run from its source
+ * when none has.
+ */
+export function compiledFolders({ sourceDir, buildOutputDirs = usualBuildOutput }: CompiledFoldersOptions): AppFinder {
+  const sources = agentFolders(sourceDir);
+  const roots = (): string[] =>
+    buildOutputDirs
+      .map((dir) => (isAbsolute(dir) ? dir : join(sourceDir, dir)))
+      .filter(isFolder)
+      .map((dir) => realpathSync(dir));
+
+  const builtOf = (name: string): AppSource | undefined => {
+    for (const root of roots()) {
+      const folder = join(root, name);
+      const found = isFolder(folder) ? inspect(folder, name, root).source : undefined;
+      if (found) return found;
+    }
+    const own = isFolder(sourceDir) ? realpathSync(sourceDir) : undefined;
+    for (const dir of own === undefined ? [] : buildOutputDirs) {
+      if (isAbsolute(dir)) continue;
+      const folder = join(sourceDir, name, dir);
+      const found = isFolder(folder) && own !== undefined ? inspect(folder, name, own).source : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const isBuildOutput = (name: string): boolean => buildOutputDirs.some((dir) => basename(dir) === name);
+  const candidates = (): string[] => {
+    const places = [...(isFolder(sourceDir) ? [sourceDir] : []), ...roots()];
+    const names = places
+      .flatMap((place) => readdirSync(place))
+      .filter((name) => isAppName(name) && !isBuildOutput(name));
+    return [...new Set(names)].toSorted();
+  };
+  const find = (name: string): AppSource | undefined => {
+    if (!isAppName(name) || isBuildOutput(name)) return undefined;
+    return builtOf(name) ?? sources.find(name);
+  };
+
+  return {
+    place: sourceDir,
+    get base() {
+      return sources.base;
+    },
+    list: () => candidates().flatMap((name) => find(name) ?? []),
+    find,
+    hints: () => sources.hints().filter((hint) => find(hint.slice(0, hint.indexOf(':'))) === undefined),
+  };
+}

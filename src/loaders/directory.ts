@@ -1,0 +1,139 @@
+import { AppError } from '../base/errors.ts';
+import type { AgentLoader, App } from '../core/runtime.ts';
+import type { AppFinder } from './app-source.ts';
+import { closeApp } from './close-app.ts';
+import { LoadedApp } from './loaded-app.ts';
+import { appNotFound } from './static.ts';
+
+/** How long a look at an app's files is trusted. */
+const freshMs = 200;
+
+export interface DirectoryLoaderOptions {
+  readonly find: AppFinder;
+  /** Whether edits reach the next run without a restart. Default true. */
+  readonly hotReload?: boolean;
+  /** Refuses unknown YAML keys, which are warned of otherwise. */
+  readonly strict?: boolean;
+  /** Told of what people should know and no request shows. */
+  readonly warn?: (message: string) => void;
+}
+
+interface Slot {
+  readonly loaded: LoadedApp;
+  checkedAt: number;
+  checking: Promise<void> | undefined;
+}
+
+/**
+ * Loads apps from disk on first use. With hot reload it looks at an app's files when a run asks for the app, so that
+ * nothing has to be watched: an app nobody uses costs nothing, and no file system is too odd.
+ */
+export class DirectoryLoader implements AgentLoader {
+  readonly #find: AppFinder;
+  readonly #hotReload: boolean;
+  readonly #strict: boolean;
+  readonly #warn: (message: string) => void;
+  readonly #slots = new Map<string, Slot>();
+  readonly #holds = new Map<App, number>();
+  /** Replaced apps that are in use. */
+  readonly #retired = new Set<App>();
+
+  constructor({ find, hotReload = true, strict = false, warn = () => {} }: DirectoryLoaderOptions) {
+    this.#find = find;
+    this.#hotReload = hotReload;
+    this.#strict = strict;
+    this.#warn = warn;
+  }
+
+  listAgents(): Promise<string[]> {
+    return Promise.resolve(this.#find.list().map((source) => source.name));
+  }
+
+  async loadAgent(appName: string): Promise<App> {
+    const known = this.#slots.get(appName);
+    if (known && this.#isFresh(known)) return outcomeOf(known.loaded);
+    const slot = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined };
+    slot.checking ??= this.#check(appName, slot).finally(() => {
+      slot.checking = undefined;
+      slot.checkedAt = performance.now();
+    });
+    await slot.checking;
+    return outcomeOf(slot.loaded);
+  }
+
+  failureOf(appName: string): AppError | undefined {
+    return this.#slots.get(appName)?.loaded.failure;
+  }
+
+  hold(app: App): () => void {
+    this.#holds.set(app, (this.#holds.get(app) ?? 0) + 1);
+    return () => {
+      const left = (this.#holds.get(app) ?? 1) - 1;
+      if (left > 0) {
+        this.#holds.set(app, left);
+        return;
+      }
+      this.#holds.delete(app);
+      if (this.#retired.delete(app)) this.#closeUnused(app);
+    };
+  }
+
+  async close(): Promise<void> {
+    const apps = [...this.#slots.values()].flatMap(({ loaded }) => (loaded.app ? [loaded.app] : []));
+    for (const { loaded } of this.#slots.values()) loaded.close();
+    this.#slots.clear();
+    await Promise.all([...apps, ...this.#retired].map((app) => this.#close(app, [])));
+  }
+
+  #isFresh({ checkedAt, checking, loaded }: Slot): boolean {
+    if (checking) return false;
+    const isKept = !this.#hotReload && loaded.app !== undefined;
+    return isKept || performance.now() - checkedAt < freshMs;
+  }
+
+  async #check(appName: string, slot: Slot): Promise<void> {
+    const source = this.#find.find(appName);
+    if (!source) {
+      this.#forget(appName, slot);
+      throw appNotFound(appName);
+    }
+    this.#slots.set(appName, slot);
+    const told = slot.loaded.failure;
+    const options = { base: this.#find.base, strict: this.#strict, warn: this.#warn };
+    const replaced = await slot.loaded.refresh(source, options);
+    if (replaced) this.#retire(replaced);
+    const { failure, app } = slot.loaded;
+    if (failure && failure !== told) {
+      this.#warn(`${failure.message}${app ? ' (the last version that worked is served)' : ''}`);
+    }
+  }
+
+  #forget(appName: string, { loaded }: Slot): void {
+    this.#slots.delete(appName);
+    loaded.close();
+    if (loaded.app) this.#retire(loaded.app);
+  }
+
+  #retire(app: App): void {
+    if (this.#holds.has(app)) this.#retired.add(app);
+    else this.#closeUnused(app);
+  }
+
+  #closeUnused(app: App): void {
+    const current = this.#slots.get(app.name)?.loaded.app;
+    const others = [...(current ? [current] : []), ...this.#retired].filter((other) => other.name === app.name);
+    // Nobody waits for the end of a version that is no longer used; its failures are told of.
+    void this.#close(app, others);
+  }
+
+  async #close(app: App, others: readonly App[]): Promise<void> {
+    for (const error of await closeApp(app, others)) {
+      this.#warn(`${app.name}: closing failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+function outcomeOf({ app, failure }: LoadedApp): App {
+  if (app) return app;
+  throw failure ?? new AppError('app_broken', 'The app cannot be loaded');
+}

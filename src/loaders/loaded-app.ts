@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { abortable } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import type { App } from '../core/runtime.ts';
+import { AppModules } from './app-modules.ts';
+import type { AppSource } from './app-source.ts';
+import { appOf } from './code-app.ts';
+import { FileMarks } from './file-marks.ts';
+import { loadFailure } from './load-failure.ts';
+import { yamlApp } from './yaml/yaml-app.ts';
+
+/** Longer than any honest start-up work of an agent's code. */
+const loadTimeoutMs = 30_000;
+const maxReadmeLength = 100_000;
+
+export interface LoadOptions {
+  /** Files in messages are named relative to this folder. */
+  readonly base: string;
+  /** Refuses unknown YAML keys, which are warned of otherwise. */
+  readonly strict: boolean;
+  readonly warn: (message: string) => void;
+}
+
+/** One app on disk, as far as it has been loaded. */
+export class LoadedApp {
+  readonly #marks = new FileMarks();
+  readonly #modules = new AppModules((file) => this.#marks.note(file));
+  #source: AppSource | undefined;
+  #app: App | undefined;
+  #failure: AppError | undefined;
+
+  /** The last version that worked. */
+  get app(): App | undefined {
+    return this.#app;
+  }
+
+  /** Why the files as they are cannot be loaded. */
+  get failure(): AppError | undefined {
+    return this.#failure;
+  }
+
+  /** Loads what has changed since the last time. Never throws: look at `failure`. Resolves with what was replaced. */
+  async refresh(source: AppSource, options: LoadOptions): Promise<App | undefined> {
+    const moved = this.#source?.entry !== source.entry;
+    const changed = this.#marks.takeChanged();
+    if (!moved && changed.length === 0) return undefined;
+    this.#modules.changed(changed);
+    this.#source = source;
+    const before = this.#app;
+    try {
+      this.#app = await this.#load(source, options);
+      this.#failure = undefined;
+      return before;
+    } catch (error) {
+      this.#failure = await loadFailure(error, source, { base: options.base, files: this.#modules.files() });
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#modules.close();
+  }
+
+  async #load(source: AppSource, options: LoadOptions): Promise<App> {
+    const { folder, language, name } = source;
+    const note = (file: string): void => this.#marks.note(file);
+    const making =
+      language === 'yaml'
+        ? yamlApp(source, { ...options, note, importModule: (file) => this.#modules.import(file) })
+        : this.#modules.import(source.entry).then(appOf);
+    const patience = AbortSignal.timeout(loadTimeoutMs);
+    const made = await abortable(making, patience).catch((error: unknown) => {
+      if (error !== patience.reason) throw error;
+      throw new AppError('app_broken', `the code took longer than ${loadTimeoutMs / 1000} s to load`);
+    });
+    const readme = await this.#readme(folder);
+    return { ...made, name, folder, language, ...(readme === undefined ? {} : { readme }) };
+  }
+
+  async #readme(folder: string): Promise<string | undefined> {
+    const file = join(folder, 'README.md');
+    this.#marks.note(file);
+    try {
+      return (await readFile(file, 'utf8')).slice(0, maxReadmeLength);
+    } catch {
+      return undefined; // most apps have none
+    }
+  }
+}

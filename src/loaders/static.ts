@@ -1,0 +1,29 @@
+import { AppError } from '../base/errors.ts';
+import type { AgentLoader, App } from '../core/runtime.ts';
+import { nameFault } from '../schemas/names.ts';
+import { closeApp } from './close-app.ts';
+
+/** Serves apps made in code. Throws ConfigurationException when a name is not one or is taken twice. */
+export function staticLoader(apps: Iterable<App>): AgentLoader {
+  const byName = new Map<string, App>();
+  for (const app of apps) {
+    const fault = nameFault(app.name) ?? (byName.has(app.name) ? 'is taken by another app' : undefined);
+    if (fault !== undefined) throw new AppError('ConfigurationException', `The app name "${app.name}" ${fault}`);
+    byName.set(app.name, app);
+  }
+  return {
+    listAgents: async () => [...byName.keys()].toSorted(),
+    loadAgent: async (appName) => {
+      const app = byName.get(appName);
+      if (!app) throw appNotFound(appName);
+      return app;
+    },
+    close: async () => {
+      await Promise.all(Array.from(byName.values(), (app) => closeApp(app, [])));
+    },
+  };
+}
+
+export function appNotFound(appName: string): AppError {
+  return new AppError('app_not_found', `App "${appName}" not found`);
+}

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, isAbsolute, relative, resolve } from 'node:path';
+import { isWithin, realFile } from '../agent-folders.ts';
+import { locatedError } from '../located.ts';
+import { readYaml, type YamlFile } from './document.ts';
+
+/** Deeper trees than this are a mistake. */
+const maxDepth = 20;
+/** A file that is used twice is two agents: without a limit a few small files could stand for millions. */
+const maxAgents = 500;
+
+export interface AgentFilesOptions {
+  /** The app's folder, real: no reference leads out of it. */
+  readonly folder: string;
+  /** Files in messages are named relative to this folder. */
+  readonly base: string;
+  /** Told of each file before it is read. */
+  readonly note: (file: string) => void;
+}
+
+/** An opened agent file and the files that led to it. */
+export interface AgentFile {
+  readonly path: string;
+  readonly yaml: YamlFile;
+  readonly parents: readonly string[];
+}
+
+/** Opens the YAML files of one app, each within the app's folder and none within itself. */
+export class AgentFiles {
+  readonly #options: AgentFilesOptions;
+  #opened = 0;
+
+  constructor(options: AgentFilesOptions) {
+    this.#options = options;
+  }
+
+  async root(path: string): Promise<AgentFile> {
+    return await this.#open(path, []);
+  }
+
+  /** The file that `from` refers to at `at`. Throws ConfigurationException with the place of the reference. */
+  async follow(reference: string, from: AgentFile, at: readonly PropertyKey[]): Promise<AgentFile> {
+    const wanted = reference.trim();
+    const refuse = (why: string): Error => from.yaml.fail(at, `"${wanted}" ${why}`);
+    if (isAbsolute(wanted) || /^[a-z]:|^\\|^file:/i.test(wanted))
+      throw refuse('is an absolute path: name it relative to this file');
+    const path = resolve(dirname(from.path), wanted);
+    if (!isWithin(this.#options.folder, path)) throw refuse('leads out of the folder of the app');
+    if (!['.yaml', '.yml'].includes(extname(path))) throw refuse('is not a YAML file');
+    this.#options.note(path);
+    const real = realFile(path);
+    if (real === undefined) throw refuse('does not exist');
+    if (!isWithin(this.#options.folder, real)) throw refuse('is a link that leads out of the folder of the app');
+    const chain = [...from.parents, from.path];
+    if (chain.includes(real)) {
+      const circle = [...chain.slice(chain.indexOf(real)), real].map((file) => relative(this.#options.folder, file));
+      throw refuse(`closes a circle: ${circle.join(' -> ')}`);
+    }
+    if (chain.length >= maxDepth) throw refuse(`is nested deeper than ${maxDepth} agents`);
+    return await this.#open(real, chain);
+  }
+
+  async #open(path: string, parents: readonly string[]): Promise<AgentFile> {
+    this.#opened += 1;
+    const name = relative(this.#options.base, path);
+    if (this.#opened > maxAgents) throw locatedError(`${name}:1:1: the app has more than ${maxAgents} agents`);
+    this.#options.note(path);
+    const text = new TextDecoder('utf-8').decode(await readFile(path));
+    return { path, yaml: readYaml(text, name), parents };
+  }
+}

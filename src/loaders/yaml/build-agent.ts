@@ -1,0 +1,204 @@
+import { llmAgent } from '../../agents/llm-agent.ts';
+import type { LlmAgentSpec } from '../../agents/llm-spec.ts';
+import { loopAgent, parallelAgent, sequentialAgent } from '../../agents/workflow.ts';
+import { didYouMean } from '../../base/closest.ts';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type { Model } from '../../core/model.ts';
+import type { Agent } from '../../core/runtime.ts';
+import {
+  agentClassOf,
+  agentConfigs,
+  type AgentConfig,
+  type AgentRef,
+  type LlmAgentConfig,
+  SubAgents,
+} from '../../schemas/agent-config.ts';
+import { spelledLike } from '../../schemas/spelled.ts';
+import { isAgent } from '../code-app.ts';
+import type { AgentFile, AgentFiles } from './agent-files.ts';
+import { toolsOf } from './build-tools.ts';
+import { callbacksOf } from './callbacks.ts';
+import { check } from './check.ts';
+import { placed } from './placed.ts';
+import type { Registry } from './registry.ts';
+
+/** What the agents of one app are made with. */
+export interface AgentMaker {
+  readonly files: AgentFiles;
+  readonly registry: Registry;
+  /** Told of unknown keys; absent: they are faults. */
+  readonly warn: ((message: string) => void) | undefined;
+}
+
+/** Makes the agent of a YAML file, with all below it. Throws ConfigurationException with the place of the fault. */
+export async function buildAgent(source: AgentFile, maker: AgentMaker): Promise<Agent> {
+  const { yaml } = source;
+  const { value } = yaml;
+  if (!isJsonObject(value)) throw yaml.fail([], value === null ? 'is empty' : 'must be a mapping of keys to values');
+  const written = value[spelledLike(value, 'agentClass') ?? ''] ?? 'LlmAgent';
+  const kind = typeof written === 'string' && written.trim() !== '' ? agentClassOf(written.trim()) : 'LlmAgent';
+  if (typeof written === 'string' && kind === undefined) return await customAgent(written, source, maker);
+  if (kind === undefined) throw yaml.fail(['agentClass'], '"agent_class" must be a text');
+  const config = check(agentConfigs[kind], { ...withoutClass(value), agentClass: kind }, yaml, {
+    warn: maker.warn,
+  });
+  const subAgents = await subAgentsOf(config, source, maker);
+  return await placed(yaml, [], () => make(config, subAgents, source, maker));
+}
+
+async function make(config: AgentConfig, subAgents: Agent[], source: AgentFile, maker: AgentMaker): Promise<Agent> {
+  const { name, description = '' } = config;
+  if (config.agentClass === 'RemoteA2aAgent') {
+    throw source.yaml.fail(['agentClass'], 'agents on other servers are not supported by this version');
+  }
+  if (config.agentClass === 'LlmAgent' || config.agentClass === undefined) {
+    return await buildLlmAgent(config, subAgents, source, maker);
+  }
+  const callbacks = await callbacksOf(config, { registry: maker.registry, file: source.yaml });
+  const spec = { name, description, subAgents, ...callbacks };
+  if (config.agentClass === 'SequentialAgent') return sequentialAgent(spec);
+  if (config.agentClass === 'ParallelAgent') return parallelAgent(spec);
+  const maxIterations = 'maxIterations' in config ? config.maxIterations : undefined;
+  return loopAgent({ ...spec, ...(maxIterations !== undefined && { maxIterations }) });
+}
+
+async function buildLlmAgent(
+  config: LlmAgentConfig,
+  subAgents: Agent[],
+  source: AgentFile,
+  maker: AgentMaker,
+): Promise<Agent> {
+  const { registry } = maker;
+  const file = source.yaml;
+  for (const key of ['codeExecutor', 'planner'] as const) {
+    if (config[key] !== undefined) throw file.fail([key], `"${key}" is not supported in YAML by this version`);
+  }
+  const tools = await toolsOf(config.tools ?? [], {
+    file,
+    registry,
+    agentOf: (ref, at) => agentOf(ref, source, at, maker),
+    warn: maker.warn,
+  });
+  const spec: LlmAgentSpec = {
+    name: config.name,
+    instruction: config.instruction,
+    tools,
+    subAgents,
+    ...(await callbacksOf(config, { registry, file })),
+  };
+  for (const key of copied) if (config[key] !== undefined) Object.assign(spec, { [key]: config[key] });
+  const model = await modelOf(config, source, registry);
+  if (model !== undefined) spec.model = model;
+  for (const key of ['inputSchema', 'outputSchema'] as const) {
+    const schema = config[key];
+    if (schema !== undefined) spec[key] = await schemaOf(schema, source, key, registry);
+  }
+  return llmAgent(spec);
+}
+
+/** Keys whose values are options of the same name. */
+const copied = [
+  'description',
+  'globalInstruction',
+  'staticInstruction',
+  'generateContentConfig',
+  'includeContents',
+  'disallowTransferToParent',
+  'disallowTransferToPeers',
+  'maxSteps',
+  'script',
+  'outputKey',
+] as const satisfies readonly (keyof LlmAgentSpec)[];
+
+async function modelOf(
+  config: LlmAgentConfig,
+  { yaml }: AgentFile,
+  registry: Registry,
+): Promise<string | Model | undefined> {
+  const { model, modelCode } = config;
+  const name = model?.trim() === '' ? undefined : model?.trim();
+  if (modelCode === undefined) return name;
+  if (name !== undefined) throw yaml.fail(['modelCode'], 'either "model" or "model_code", not both');
+  return await placed(yaml, ['modelCode'], () => {
+    const found = registry.get(modelCode.name, 'model');
+    if (isModel(found)) return found;
+    throw new AppError('ConfigurationException', `"${modelCode.name}" is not a model`);
+  });
+}
+
+function isModel(value: unknown): value is Model {
+  return typeof value === 'object' && value !== null && 'generate' in value && typeof value.generate === 'function';
+}
+
+type SchemaOption = NonNullable<LlmAgentSpec['outputSchema']>;
+
+/** A JSON Schema written out, or a schema of the registry: `output_schema: { name: Answer }` or `output_schema: Answer`. */
+async function schemaOf(
+  ref: string | JsonObject,
+  { yaml }: AgentFile,
+  key: string,
+  registry: Registry,
+): Promise<SchemaOption> {
+  const keys = typeof ref === 'string' ? [] : Object.keys(ref);
+  const named = typeof ref === 'string' ? ref : (ref['name'] ?? ref['code']);
+  if (keys.length > 1 || typeof named !== 'string') return ref as SchemaOption;
+  return await placed(yaml, [key], () => registry.get(named, 'schema') as SchemaOption);
+}
+
+async function subAgentsOf(config: AgentConfig, source: AgentFile, maker: AgentMaker): Promise<Agent[]> {
+  const subAgents: Agent[] = [];
+  for (const [index, ref] of (config.subAgents ?? []).entries()) {
+    subAgents.push(await agentOf(ref, source, ['subAgents', index], maker));
+  }
+  return subAgents;
+}
+
+async function agentOf(
+  ref: AgentRef,
+  source: AgentFile,
+  at: readonly PropertyKey[],
+  maker: AgentMaker,
+): Promise<Agent> {
+  const { configPath, code } = ref;
+  if ((configPath === undefined) === (code === undefined)) {
+    throw source.yaml.fail(at, 'an agent is named by either "config_path" or "code"');
+  }
+  if (configPath !== undefined) return await buildAgent(await maker.files.follow(configPath, source, at), maker);
+  return await placed(source.yaml, at, () => {
+    const found = maker.registry.get(code ?? '', 'agent');
+    if (isAgent(found)) return found;
+    throw new AppError('ConfigurationException', `"${code}" is not an agent`);
+  });
+}
+
+/** An agent kind of the app's own: a function of the registry that makes an agent of the keys of the file. */
+async function customAgent(name: string, source: AgentFile, maker: AgentMaker): Promise<Agent> {
+  const { yaml } = source;
+  const makeIt = maker.registry.find(name);
+  if (typeof makeIt !== 'function') {
+    const hint = didYouMean(name, Object.keys(agentConfigs));
+    throw yaml.fail(
+      ['agentClass'],
+      `unknown agent_class "${name}"${hint}: it is no kind of agent, and no function of the app's registry`,
+    );
+  }
+  const config: JsonObject = isJsonObject(yaml.value) ? withoutClass(yaml.value) : {};
+  const key = spelledLike(config, 'subAgents') ?? '';
+  const refs = check(SubAgents, config[key], yaml, { at: [key] });
+  const subAgents: Agent[] = [];
+  for (const [index, ref] of (refs ?? []).entries()) {
+    subAgents.push(await agentOf(ref, source, [key, index], maker));
+  }
+  const { [key]: _, ...rest } = config;
+  return await placed(yaml, ['agentClass'], async () => {
+    const made: unknown = await makeIt({ ...rest, subAgents });
+    if (isAgent(made)) return made;
+    throw new AppError('ConfigurationException', `"${name}" made no agent`);
+  });
+}
+
+function withoutClass(value: JsonObject): JsonObject {
+  const { [spelledLike(value, 'agentClass') ?? '']: _, ...rest } = value;
+  return rest;
+}

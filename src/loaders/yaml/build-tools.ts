@@ -1,0 +1,123 @@
+import { closest } from '../../base/closest.ts';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Agent, Tool, Toolset } from '../../core/runtime.ts';
+import type { AgentRef, ToolConfig } from '../../schemas/agent-config.ts';
+import { ExampleToolArgs, LongRunningArgs, McpToolsetArgs } from '../../schemas/tool-args.ts';
+import { builtInTools } from '../../tools/built-ins.ts';
+import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
+import { check } from './check.ts';
+import type { YamlFile } from './document.ts';
+import { placed } from './placed.ts';
+import type { Registry } from './registry.ts';
+
+export interface ToolMaker {
+  readonly file: YamlFile;
+  readonly registry: Registry;
+  readonly agentOf: (ref: AgentRef, at: readonly PropertyKey[]) => Promise<Agent>;
+  readonly warn?: ((message: string) => void) | undefined;
+}
+
+type AnyTool = Tool | Toolset;
+
+/** One entry of `tools`, and where it stands. */
+interface Entry {
+  readonly name: string;
+  readonly args: JsonObject | undefined;
+  readonly at: readonly PropertyKey[];
+}
+
+/** The tools of an agent, in their order. Throws ConfigurationException with the place of the fault. */
+export async function toolsOf(configs: readonly ToolConfig[], maker: ToolMaker): Promise<AnyTool[]> {
+  const tools: AnyTool[] = [];
+  for (const [index, { name, args }] of configs.entries()) {
+    const at = ['tools', index];
+    const entry = { name: name.trim(), args, at };
+    tools.push(await placed(maker.file, at, () => toolOf(entry, maker)));
+  }
+  return tools;
+}
+
+type Maker = (entry: Entry, maker: ToolMaker) => AnyTool | Promise<AnyTool>;
+
+/** Entries that need more than their args. The names with a package in front are those of Java and Python. */
+const special: Readonly<Record<string, Maker>> = {
+  ExampleTool: exampleToolOf,
+  LongRunningFunctionTool: longRunningToolOf,
+  McpToolset: mcpToolsetOf,
+  MCPToolset: mcpToolsetOf,
+};
+
+async function toolOf(entry: Entry, maker: ToolMaker): Promise<AnyTool> {
+  const { name, args } = entry;
+  const own = maker.registry.exact(name);
+  if (own !== undefined) return await registryTool(own, entry);
+  const simple = name
+    .replace(/^(?:com\.)?google\.adk\.tools\./, '')
+    .replace(/^(?:\w+\.)*(?=M[cC][pP]Toolset$|AgentTool$)/, '');
+  const make = Object.hasOwn(special, simple) ? special[simple] : undefined;
+  if (make) return await make(entry, maker);
+  const builtIn = builtInTools.get(simple);
+  if (builtIn) return builtIn(args);
+  const found = maker.registry.find(name);
+  if (found !== undefined) return await registryTool(found, entry);
+  const meant = closest(name, [...builtInTools.keys(), ...Object.keys(special)]);
+  if (meant !== undefined) {
+    throw new AppError('ConfigurationException', `Tool or toolset not found: "${name}" (did you mean "${meant}"?)`);
+  }
+  return await registryTool(maker.registry.get(name, 'tool'), entry);
+}
+
+/** A tool, a toolset, or a function that makes one of `args`. */
+async function registryTool(found: unknown, { name, args }: Entry): Promise<AnyTool> {
+  if (isTool(found)) {
+    if (args === undefined) return found;
+    throw new AppError(
+      'ConfigurationException',
+      `"${name}" takes no args: it is a tool, not a function that makes one`,
+    );
+  }
+  if (typeof found !== 'function') throw new AppError('ConfigurationException', `"${name}" is not a tool`);
+  const made: unknown = args === undefined ? undefined : await found(args);
+  if (isTool(made)) return made;
+  throw new AppError(
+    'ConfigurationException',
+    args === undefined
+      ? `"${name}" is a plain function: make it a tool with functionTool({ … })`
+      : `"${name}" made no tool of its args`,
+  );
+}
+
+function exampleToolOf({ args, at }: Entry, { file, registry, warn }: ToolMaker): AnyTool {
+  const { examples } = check(ExampleToolArgs, args, file, { at: [...at, 'args'], warn });
+  const listed = builtInTools.get('ExampleTool');
+  if (Array.isArray(examples)) return exampleList(listed, examples);
+  if (typeof examples['name'] !== 'string') return exampleList(listed, [examples]);
+  const found = registry.get(examples['name'], 'examples');
+  if (Array.isArray(found)) return exampleList(listed, found);
+  // What a function of the registry gives is its author's word.
+  if (typeof found === 'function') return exampleTool({ examples: found as ExampleProvider });
+  throw new AppError('ConfigurationException', `"${examples['name']}" is neither a list of examples nor a function`);
+}
+
+function exampleList(make: ((args: JsonObject) => AnyTool) | undefined, examples: readonly unknown[]): AnyTool {
+  if (make) return make({ examples });
+  throw new AppError('ConfigurationException', 'Tool or toolset not found: "ExampleTool"');
+}
+
+function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMaker): AnyTool {
+  const { func } = check(LongRunningArgs, args, file, { at: [...at, 'args'], warn });
+  const tool = registry.get(func.name, 'tool');
+  if (isTool(tool) && tool.kind === 'tool') return { ...tool, isLongRunning: true };
+  throw new AppError('ConfigurationException', `"${func.name}" is not a tool`);
+}
+
+function mcpToolsetOf({ args, at }: Entry, { file, warn }: ToolMaker): AnyTool {
+  check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
+  throw new AppError('ConfigurationException', 'tools of MCP servers are not supported by this version');
+}
+
+function isTool(value: unknown): value is AnyTool {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  return value.kind === 'tool' || value.kind === 'toolset';
+}

@@ -1,0 +1,45 @@
+import type { LlmAgentSpec } from '../../agents/llm-spec.ts';
+import { AppError } from '../../base/errors.ts';
+import type { CodeRef } from '../../schemas/agent-config.ts';
+import { snakeCase } from '../../schemas/spelled.ts';
+import type { YamlFile } from './document.ts';
+import { placed } from './placed.ts';
+import type { Registry } from './registry.ts';
+
+const options = [
+  'beforeAgent',
+  'afterAgent',
+  'beforeModel',
+  'afterModel',
+  'onModelError',
+  'beforeTool',
+  'afterTool',
+  'onToolError',
+] as const satisfies readonly (keyof LlmAgentSpec)[];
+
+type CallbackOption = (typeof options)[number];
+type Callbacks = Pick<LlmAgentSpec, CallbackOption>;
+
+/** The callbacks a config names, as options of an agent. Throws ConfigurationException for what is no function. */
+export async function callbacksOf(
+  config: Partial<Record<`${CallbackOption}Callbacks`, readonly CodeRef[] | undefined>>,
+  { registry, file }: { registry: Registry; file: YamlFile },
+): Promise<Callbacks> {
+  const found: Record<string, unknown> = {};
+  for (const option of options) {
+    const key = `${option}Callbacks` as const;
+    const what = snakeCase(`${option}Callback`);
+    const callbacks: unknown[] = [];
+    for (const [index, { name }] of (config[key] ?? []).entries()) {
+      callbacks.push(await placed(file, [key, index], () => callback(registry.get(name, what), name, what)));
+    }
+    if (callbacks.length > 0) found[option] = callbacks;
+  }
+  // What a function of the registry takes and gives is its author's word.
+  return found;
+}
+
+function callback(found: unknown, name: string, what: string): unknown {
+  if (typeof found === 'function') return found;
+  throw new AppError('ConfigurationException', `Invalid ${what}: "${name}" is not a function`);
+}

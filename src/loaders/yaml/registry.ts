@@ -1,0 +1,84 @@
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { didYouMean } from '../../base/closest.ts';
+import { AppError } from '../../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isWithin, realFile } from '../agent-folders.ts';
+
+const registryFiles = ['registry', 'agent'].flatMap((name) =>
+  ['ts', 'mts', 'js', 'mjs'].map((end) => `${name}.${end}`),
+);
+
+/** The code a YAML app may name: what its own `registry.ts` (or `agent.ts`) exports, and nothing else. */
+export class Registry {
+  readonly #file: string | undefined;
+  /** Places to look in, best first. */
+  readonly #shelves: readonly JsonObject[];
+  readonly #prefix: string;
+
+  constructor(folder: string, file?: string, exports: Record<string, unknown> = {}) {
+    this.#file = file;
+    this.#prefix = `${basename(folder)}.`;
+    const own = { ...exports };
+    this.#shelves = [own['registry'], own].filter(isJsonObject);
+  }
+
+  /** Exactly this name: as a key of the exported `registry`, or as an export. */
+  exact(name: string): unknown {
+    for (const shelf of this.#shelves) if (Object.hasOwn(shelf, name)) return shelf[name];
+    return undefined;
+  }
+
+  /**
+   * The name as it is, without the name of the app's folder in front, along its dots, or by its last word: names that
+   * were written as Python paths (`my_app.tools.roll_die`) find the export `roll_die`.
+   */
+  find(name: string): unknown {
+    const local = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : name;
+    const found = this.exact(name) ?? this.exact(local);
+    if (found !== undefined) return found;
+    for (const shelf of this.#shelves) {
+      const nested = along(shelf, local.split('.'));
+      if (nested !== undefined) return nested;
+    }
+    return this.exact(local.slice(local.lastIndexOf('.') + 1));
+  }
+
+  /** Throws ConfigurationException when the name is not found. */
+  get(name: string, what: string): unknown {
+    const found = this.find(name);
+    if (found !== undefined) return found;
+    const names = this.#shelves.flatMap((shelf) => Object.keys(shelf));
+    const where = this.#file ?? `a registry.ts beside root_agent.yaml, which is missing,`;
+    throw new AppError(
+      'ConfigurationException',
+      `${what} "${name}" not found in ${where}${didYouMean(name.slice(name.lastIndexOf('.') + 1), names)}`,
+    );
+  }
+}
+
+/** Imports the registry beside an app's YAML. A file that is a link out of the folder is refused. */
+export async function loadRegistry(
+  folder: string,
+  options: { note(file: string): void; importModule(file: string): Promise<Record<string, unknown>> },
+): Promise<Registry> {
+  // A registry may come later, and a better one, too.
+  for (const name of registryFiles) options.note(join(folder, name));
+  const present = readdirSync(folder);
+  const name = registryFiles.find((file) => present.includes(file));
+  if (name === undefined) return new Registry(folder);
+  const file = realFile(join(folder, name));
+  if (file === undefined || !isWithin(folder, file)) {
+    throw new AppError('ConfigurationException', `${name} is a link that leads out of the folder of the app`);
+  }
+  return new Registry(folder, name, await options.importModule(file));
+}
+
+function along(shelf: JsonObject, path: readonly string[]): unknown {
+  let found: unknown = shelf;
+  for (const part of path) {
+    if (!isJsonObject(found) || !Object.hasOwn(found, part)) return undefined;
+    found = found[part];
+  }
+  return found;
+}

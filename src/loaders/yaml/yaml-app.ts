@@ -1,0 +1,36 @@
+import { AppError } from '../../base/errors.ts';
+import type { App, Plugin } from '../../core/runtime.ts';
+import type { AppSource } from '../app-source.ts';
+import { AgentFiles } from './agent-files.ts';
+import { buildAgent } from './build-agent.ts';
+import { loadRegistry } from './registry.ts';
+
+export interface YamlAppOptions {
+  /** Files in messages are named relative to this folder. */
+  readonly base: string;
+  /** Refuses unknown keys. */
+  readonly strict: boolean;
+  readonly warn: (message: string) => void;
+  /** Told of each file before it is read. */
+  readonly note: (file: string) => void;
+  readonly importModule: (file: string) => Promise<Record<string, unknown>>;
+}
+
+/** The app of a `root_agent.yaml`. Its code comes from the registry beside it and from nowhere else. */
+export async function yamlApp(source: AppSource, options: YamlAppOptions): Promise<Omit<App, 'name'>> {
+  const { folder, entry } = source;
+  const files = new AgentFiles({ folder, base: options.base, note: options.note });
+  const root = await files.root(entry);
+  const registry = await loadRegistry(folder, options);
+  const rootAgent = await buildAgent(root, { files, registry, warn: options.strict ? undefined : options.warn });
+  const plugins = pluginsOf(registry.exact('plugins'));
+  return { rootAgent, ...(plugins.length > 0 && { plugins }) };
+}
+
+function pluginsOf(exported: unknown): Plugin[] {
+  if (exported === undefined) return [];
+  const isPlugin = (value: unknown): value is Plugin =>
+    typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
+  if (Array.isArray(exported) && exported.every(isPlugin)) return exported;
+  throw new AppError('ConfigurationException', 'the export "plugins" must be a list of plugins, each with a name');
+}
