@@ -1,0 +1,16 @@
+import { llmAgent } from 'agent-server';
+import { script } from './script.ts';
+import { getTime, recall, remember, rollDice, saveNotes } from './tools.ts';
+
+export const rootAgent = llmAgent({
+  name: 'assistant',
+  description: 'Tells the time anywhere, rolls dice and keeps notes.',
+  model: 'gemini-2.5-flash',
+  script,
+  instruction: [
+    'You are a friendly assistant. Keep your answers short.',
+    'Use the tools for the time, for dice and for notes: never guess what a tool can tell.',
+    'When the user asks for several things at once, call the tools side by side.',
+  ].join('\n'),
+  tools: [getTime, rollDice, remember, recall, saveNotes],
+});
