@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { list, onOff, Origin, size, text, time, wholeNumber } from './config-values.ts';
+import { pluginNames } from './plugins/registry.ts';
 import { OnBusy } from './schemas/run.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
@@ -67,6 +68,14 @@ export const Config = z.strictObject({
   ),
   hotReload: setting(onOff().default(true), 'Whether edits of agents reach the next run'),
   strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents, which are warned of otherwise'),
+  plugins: setting(
+    list(z.enum(pluginNames, { error: `must be one of ${pluginNames.join(', ')}` })).default([]),
+    'Plugin for the runs of all apps (repeatable)',
+    { flag: 'plugin', value: 'NAME' },
+  ),
+  cassettes: setting(text('must be a folder').default('.'), 'Folder the plugins record and replay keep to', {
+    value: 'DIR',
+  }),
   sessionService: setting(serviceUri().default('memory:'), 'Where sessions are kept', { value: 'URI' }),
   artifactService: setting(serviceUri().default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
   memoryService: setting(serviceUri().default('memory:'), 'Where memories are kept', { value: 'URI' }),

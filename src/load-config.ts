@@ -40,7 +40,7 @@ export function loadConfig({ line, env, cwd }: ConfigSources): Config {
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   const config = Config.parse(values);
-  return { ...config, agents: resolve(cwd, config.agents) };
+  return { ...config, agents: resolve(cwd, config.agents), cassettes: resolve(cwd, config.cassettes) };
 }
 
 function fromFlag({ flag }: Setting, given: CommandLine['given'], folder: string): Given | undefined {

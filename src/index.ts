@@ -1,0 +1,103 @@
+// The public entry: what agents and programs import from 'agent-server'.
+
+export { llmAgent } from './agents/llm-agent.ts';
+export type { Instruction, LlmAgentSpec } from './agents/llm-spec.ts';
+export { builtInPlanner, type Planner, planReActPlanner } from './agents/planners.ts';
+export {
+  loopAgent,
+  type LoopSpec,
+  parallelAgent,
+  type ParallelSpec,
+  sequentialAgent,
+  type WorkflowSpec,
+} from './agents/workflow.ts';
+export { AppError, type ErrorCode } from './base/errors.ts';
+export type { JsonObject } from './base/json.ts';
+export type { CodeExecutionInput, CodeExecutionOutput, CodeExecutor } from './core/code-executor.ts';
+export {
+  type ContextCacheConfig,
+  type FunctionDeclaration,
+  type GenerateConfig,
+  type LiveInput,
+  type Model,
+  ModelError,
+  type ModelErrorCategory,
+  type ModelRegistry,
+  type ModelRequest,
+  type ModelResponse,
+} from './core/model.ts';
+export { newEvent } from './core/new-event.ts';
+export type {
+  AfterAgentCallback,
+  AfterModelCallback,
+  AfterToolCallback,
+  Agent,
+  AgentLoader,
+  App,
+  BeforeAgentCallback,
+  BeforeModelCallback,
+  BeforeToolCallback,
+  CallbackContext,
+  EventsCompactionConfig,
+  OnModelErrorCallback,
+  OnToolErrorCallback,
+  Plugin,
+  ReadonlyContext,
+  RunContext,
+  Tool,
+  ToolContext,
+  Toolset,
+} from './core/runtime.ts';
+export type { ArtifactService, EventsSummarizer, MemoryService, Services, SessionService } from './core/services.ts';
+export { StateView } from './core/state.ts';
+export { buildApp } from './http/app.ts';
+export type { HttpConfig, HttpDeps } from './http/deps.ts';
+export { agentFolders } from './loaders/agent-folders.ts';
+export type { AppFinder, AppSource } from './loaders/app-source.ts';
+export { compiledFolders, type CompiledFoldersOptions } from './loaders/compiled.ts';
+export { DirectoryLoader, type DirectoryLoaderOptions } from './loaders/directory.ts';
+export { mergedLoader } from './loaders/merged.ts';
+export { staticLoader } from './loaders/static.ts';
+export { llmSummarizer } from './models/llm-summarizer.ts';
+export type { ModelRegistration } from './models/registration.ts';
+export { createModelRegistry, type ModelRegistryOptions, type OpenModelRegistry } from './models/registry.ts';
+export { scriptedModel } from './models/scripted.ts';
+export { contextFilterPlugin, type ContextFilterOptions } from './plugins/context-filter.ts';
+export { globalInstructionPlugin } from './plugins/global-instruction.ts';
+export { loggingPlugin } from './plugins/logging.ts';
+export { reflectAndRetryPlugin, type ReflectAndRetryOptions } from './plugins/reflect-and-retry.ts';
+export { type Run, Runner, type RunnerOptions } from './runner/runner.ts';
+export {
+  Content,
+  functionCallsOf,
+  functionResponsesOf,
+  Part,
+  textContent,
+  textOf,
+  textPart,
+} from './schemas/content.ts';
+export { Event, EventActions, isFinalResponse, newActions } from './schemas/event.ts';
+export type { MemoryEntry } from './schemas/records.ts';
+export { RunConfig, RunRequest } from './schemas/run.ts';
+export type { Script, ScriptRule } from './schemas/script.ts';
+export type { Session, SessionKey, SessionOwner, State } from './schemas/session.ts';
+export { InMemoryArtifacts } from './services/artifacts/in-memory.ts';
+export { InMemoryMemories } from './services/memories/in-memory.ts';
+export { InMemorySessions } from './services/sessions/in-memory.ts';
+export { TraceRecorder } from './telemetry/recorder.ts';
+export { builtInCodeExecution } from './tools/built-in-code-execution.ts';
+export { enterpriseWebSearch } from './tools/enterprise-web-search.ts';
+export { type ExampleProvider, exampleTool } from './tools/example-tool.ts';
+export { exitLoop } from './tools/exit-loop.ts';
+export { filteredToolset, type FilteredToolsetOptions } from './tools/filtered-toolset.ts';
+export { functionTool, type FunctionToolSpec } from './tools/function-tool.ts';
+export { getUserChoice } from './tools/get-user-choice.ts';
+export { googleMapsGrounding } from './tools/google-maps-grounding.ts';
+export { googleSearch } from './tools/google-search.ts';
+export { loadArtifacts } from './tools/load-artifacts.ts';
+export { loadMemory } from './tools/load-memory.ts';
+export { loadWebPage } from './tools/load-web-page.ts';
+export { preloadMemory } from './tools/preload-memory.ts';
+export { requestInput } from './tools/request-input.ts';
+export { urlContext } from './tools/url-context.ts';
+export { vertexAiSearch, type VertexAiSearchOptions } from './tools/vertex-ai-search.ts';
