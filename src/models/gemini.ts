@@ -1,7 +1,8 @@
-import type { GoogleGenAI } from '@google/genai';
+import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
 import { LinkedAbort } from '../base/abort.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../core/model.ts';
+import { type ContextCacheConfig, type Model, ModelError, type ModelResponse } from '../core/model.ts';
+import { GeminiCaches } from './gemini-cache.ts';
 import { type CallWatch, watchedFetch } from './gemini-fetch.ts';
 import { toGeminiRequest } from './gemini-request.ts';
 import { fromGemini, geminiStream } from './gemini-response.ts';
@@ -20,12 +21,13 @@ export interface GeminiSettings {
 /** One connection to Google that all models of a registry share. The SDK loads on the first call. */
 export interface GeminiClient {
   readonly settings: GeminiSettings;
+  readonly caches: GeminiCaches;
   load(): Promise<GoogleGenAI>;
 }
 
 export function geminiClient(settings: GeminiSettings): GeminiClient {
   let loading: Promise<GoogleGenAI> | undefined;
-  return { settings, load: () => (loading ??= connect(settings)) };
+  return { settings, caches: new GeminiCaches(), load: () => (loading ??= connect(settings)) };
 }
 
 async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
@@ -46,25 +48,60 @@ async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
 
 /** A Gemini model by its name, in any spelling the registry takes. */
 export function geminiModel(name: string, client: GeminiClient): Model {
-  return { name, generate: (request, signal) => generate(client, request, signal) };
+  return {
+    name,
+    generate(request, signal) {
+      const parameters = toGeminiRequest(request, { vertex: client.settings.vertex ?? false });
+      const call: GeminiCall = { client, parameters, stream: request.stream, signal };
+      return request.contextCache ? cachedAnswer(call, request.contextCache) : answer(call);
+    },
+  };
 }
 
-async function* generate(
-  client: GeminiClient,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelResponse, void, void> {
+interface GeminiCall {
+  readonly client: GeminiClient;
+  readonly parameters: GenerateContentParameters;
+  readonly stream: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The same answer, with the beginning of the request kept at the provider. */
+async function* cachedAnswer(call: GeminiCall, config: ContextCacheConfig): AsyncGenerator<ModelResponse, void, void> {
+  const { client, parameters, signal } = call;
+  signal.throwIfAborted();
+  const { caches } = await client.load();
+  const lease = await client.caches.lease({ caches, parameters, config, signal });
+  let begun = false;
+  try {
+    for await (const response of answer({ ...call, parameters: lease.parameters })) {
+      begun = true;
+      yield response.partial ? response : lease.noted(response);
+    }
+    return;
+  } catch (error) {
+    if (begun || !lease.lost(error)) throw error;
+  } finally {
+    lease.release();
+  }
+  yield* answer(call);
+}
+
+async function* answer({
+  client,
+  parameters,
+  stream: streams,
+  signal,
+}: GeminiCall): AsyncGenerator<ModelResponse, void, void> {
   signal.throwIfAborted();
   const { models } = await client.load();
   using call = new LinkedAbort(signal);
   const watch: CallWatch = {};
   try {
-    const parameters = toGeminiRequest(request, { vertex: client.settings.vertex ?? false });
     const httpOptions = { ...parameters.config?.httpOptions, fetch: watchedFetch(watch) };
     const ask = { ...parameters, config: { ...parameters.config, abortSignal: call.signal, httpOptions } };
-    if (!request.stream) {
-      const answer = await models.generateContent(ask);
-      yield fromGemini(answer, watch.finishMessage);
+    if (!streams) {
+      const whole = await models.generateContent(ask);
+      yield fromGemini(whole, watch.finishMessage);
       return;
     }
     const stream = geminiStream();

@@ -103,6 +103,15 @@ it('sends instruction, tools and the choice among them', () => {
   expect(settings(calling({ mode: 'ANY' }))).toEqual({});
 });
 
+it('lets Anthropic cache the beginning when the run asks for it', () => {
+  const asked = { model: 'claude-opus-5-5', contents: hi, config: {}, stream: false };
+
+  expect(toAnthropicCall({ ...asked, contextCache: {} }, asked.model).body.cache_control).toEqual({
+    type: 'ephemeral',
+  });
+  expect(toAnthropicCall(asked, asked.model).body).not.toHaveProperty('cache_control');
+});
+
 it('asks for JSON by schema where the model can be held to one, else by word', () => {
   const responseSchema = { type: 'object', properties: { a: { type: 'string', minLength: 2 } }, required: ['a'] };
 

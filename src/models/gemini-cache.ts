@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import type { Caches, GenerateContentParameters, Tool } from '@google/genai';
+import { abortable } from '../base/abort.ts';
+import type { JsonObject } from '../base/json.ts';
+import { type ContextCacheConfig, ModelError, type ModelResponse } from '../core/model.ts';
+
+/** Beginnings of requests that are remembered; each may have one cache at the provider. */
+const REMEMBERED = 100;
+/** Milliseconds before its end in which a cache is not used any more. */
+const MARGIN_MS = 2_000;
+const CREATION_TIMEOUT_MS = 20_000;
+const CHARACTERS_PER_TOKEN = 4;
+
+interface Cache {
+  readonly name: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  uses: number;
+  /** Calls that use it now. */
+  active: number;
+  /** Retired: nobody uses it from now on. Gone: it is not at the provider any more. */
+  state: 'used' | 'retired' | 'gone';
+}
+
+/** What is known of one beginning: model, instruction and tools. */
+interface Beginning {
+  readonly fingerprint: string;
+  /** Tokens of the last prompt that began with it; undefined before its first answer. */
+  tokens: number | undefined;
+  cache: Cache | undefined;
+  making: Promise<Cache | undefined> | undefined;
+  /** The provider refused to cache it; not asked again before this time. */
+  refusedUntil: number;
+}
+
+/** One call's share in a cache, or in none. Release it when the call is over. */
+export interface CacheLease {
+  /** The request to send: without its beginning when that is cached. */
+  readonly parameters: GenerateContentParameters;
+  /** The whole response with a note of the cache that served it. */
+  noted(response: ModelResponse): ModelResponse;
+  /** Whether the call failed because the cache is gone; it is then forgotten. */
+  lost(error: unknown): boolean;
+  release(): void;
+}
+
+export interface CacheCall {
+  readonly caches: Caches;
+  readonly parameters: GenerateContentParameters;
+  readonly config: ContextCacheConfig;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Keeps the beginnings of requests at Google. A beginning that comes a second time is cached; the cache serves all
+ * sessions until it was used `maxInvocations` times or its time is over, and is made anew when it is wanted again.
+ */
+export class GeminiCaches {
+  /** Least recently used first. */
+  readonly #beginnings = new Map<string, Beginning>();
+
+  async lease(call: CacheCall): Promise<CacheLease> {
+    const beginning = this.#find(fingerprintOf(call.parameters), call.caches);
+    const cache = await this.#cacheFor(beginning, call);
+    if (cache) {
+      cache.uses += 1;
+      cache.active += 1;
+    }
+    return leaseOf(beginning, cache, call);
+  }
+
+  #find(fingerprint: string, caches: Caches): Beginning {
+    const known = this.#beginnings.get(fingerprint);
+    const beginning = known ?? {
+      fingerprint,
+      tokens: undefined,
+      cache: undefined,
+      making: undefined,
+      refusedUntil: 0,
+    };
+    this.#beginnings.delete(fingerprint);
+    this.#beginnings.set(fingerprint, beginning);
+    const [oldest] = this.#beginnings.values();
+    if (oldest && this.#beginnings.size > REMEMBERED) {
+      this.#beginnings.delete(oldest.fingerprint);
+      if (oldest.cache) retire(oldest.cache, caches);
+    }
+    return beginning;
+  }
+
+  async #cacheFor(beginning: Beginning, call: CacheCall): Promise<Cache | undefined> {
+    const { maxInvocations = 10, minTokens = 0 } = call.config;
+    if (beginning.tokens === undefined || beginning.tokens < minTokens) return undefined;
+    const { cache } = beginning;
+    const now = Date.now();
+    if (cache && cache.state === 'used' && cache.uses < maxInvocations && now < cache.expiresAt - MARGIN_MS)
+      return cache;
+    if (cache) retire(cache, call.caches);
+    if (now < beginning.refusedUntil) return undefined;
+    // One call makes it, the others wait for it; it is not theirs to cancel.
+    beginning.making ??= make(beginning, call).finally(() => {
+      beginning.making = undefined;
+    });
+    return abortable(beginning.making, call.signal);
+  }
+}
+
+/** Model, instruction and tools: what a cache may hold in the place of the request. */
+function fingerprintOf({ model, config = {} }: GenerateContentParameters): string {
+  const { systemInstruction, tools, toolConfig } = config;
+  return createHash('sha256')
+    .update(JSON.stringify([model, systemInstruction, tools, toolConfig]))
+    .digest('hex');
+}
+
+async function make(beginning: Beginning, { caches, parameters, config }: CacheCall): Promise<Cache | undefined> {
+  const { ttlSeconds = 1_800 } = config;
+  const { systemInstruction, tools, toolConfig } = parameters.config ?? {};
+  const createdAt = Date.now();
+  const expiresAt = createdAt + ttlSeconds * 1_000;
+  beginning.cache = undefined;
+  try {
+    const { name } = await caches.create({
+      model: parameters.model,
+      config: {
+        ttl: `${ttlSeconds}s`,
+        displayName: `agent-server ${beginning.fingerprint.slice(0, 12)}`,
+        abortSignal: AbortSignal.timeout(CREATION_TIMEOUT_MS),
+        ...(systemInstruction ? { systemInstruction } : {}),
+        ...(tools ? { tools: tools as Tool[] } : {}),
+        ...(toolConfig ? { toolConfig } : {}),
+      },
+    });
+    if (name) beginning.cache = { name, createdAt, expiresAt, uses: 0, active: 0, state: 'used' };
+  } catch {
+    // Too little to cache, or no right to: the call is made without, and so are those after it for a while.
+    beginning.refusedUntil = expiresAt;
+  }
+  return beginning.cache;
+}
+
+/** Takes a cache out of use, and deletes it once the last call that uses it is over. */
+function retire(cache: Cache, caches: Caches): void {
+  if (cache.state === 'gone') return;
+  cache.state = 'retired';
+  if (cache.active > 0) return;
+  cache.state = 'gone';
+  // Nobody waits for this: a cache that cannot be deleted goes when its time is over.
+  void caches.delete({ name: cache.name }).catch(() => {});
+}
+
+function leaseOf(beginning: Beginning, cache: Cache | undefined, call: CacheCall): CacheLease {
+  const { caches, parameters, config } = call;
+  const { maxInvocations = 10 } = config;
+  return {
+    parameters: cache ? withoutBeginning(parameters, cache.name) : parameters,
+    noted(response) {
+      beginning.tokens = response.usageMetadata?.promptTokenCount ?? beginning.tokens ?? estimate(parameters);
+      if (!cache) return response;
+      const { name: cacheName, createdAt, expiresAt, uses: invocationsUsed } = cache;
+      const { fingerprint } = beginning;
+      const times = { createdAt: createdAt / 1_000, expireTime: expiresAt / 1_000 };
+      return { ...response, cacheMetadata: { cacheName, fingerprint, invocationsUsed, ...times } };
+    },
+    lost(error) {
+      if (!cache || !(error instanceof ModelError) || !/cached ?content/i.test(error.message)) return false;
+      if (beginning.cache === cache) beginning.cache = undefined;
+      cache.state = 'gone';
+      return true;
+    },
+    release() {
+      if (!cache) return;
+      cache.active -= 1;
+      if (cache.uses >= maxInvocations || cache.state === 'retired') retire(cache, caches);
+    },
+  };
+}
+
+/** Requests that use a cache may not say again what is in it. */
+function withoutBeginning(parameters: GenerateContentParameters, cachedContent: string): GenerateContentParameters {
+  const { systemInstruction: _system, tools: _tools, toolConfig: _choice, ...config } = parameters.config ?? {};
+  return { ...parameters, config: { ...config, cachedContent } };
+}
+
+function estimate({ config }: GenerateContentParameters): number {
+  const { systemInstruction, tools } = (config ?? {}) as JsonObject;
+  return Math.ceil(JSON.stringify([systemInstruction, tools]).length / CHARACTERS_PER_TOKEN);
+}
