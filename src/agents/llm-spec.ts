@@ -18,8 +18,8 @@ import type {
 } from '../core/runtime.ts';
 import type { Content } from '../schemas/content.ts';
 import type { ScriptRule } from '../schemas/script.ts';
+import type { Example } from '../tools/examples.ts';
 import type { SchemaSource } from '../tools/value-schema.ts';
-import type { Example } from './examples.ts';
 import type { Planner } from './planners.ts';
 
 /** A text in which `{name}` stands for state, or a function whose text is taken as it is. */

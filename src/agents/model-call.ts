@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError, errorText } from '../base/errors.ts';
 import { define } from '../base/json.ts';
 import { type Model, ModelError, type ModelResponse } from '../core/model.ts';
-import { newEvent } from '../core/new-event.ts';
+import { eventTime, newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { type Content, functionCallsOf } from '../schemas/content.ts';
 import { type Event, type EventActions, isFinalResponse, newActions } from '../schemas/event.ts';
@@ -157,7 +157,7 @@ function fragmentEvent(question: Question, response: ModelResponse): Event | und
     id: randomUUID(),
     invocationId: ctx.invocationId,
     author: definition.name,
-    timestamp: Date.now() / 1000,
+    timestamp: eventTime(),
     ...response,
     actions: noActions,
   };

@@ -1,8 +1,8 @@
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
+import { examplesText } from '../../tools/examples.ts';
 import { StepContext } from '../callback-context.ts';
-import { examplesText } from '../examples.ts';
 import { askPlugin, hasHook } from '../hooks.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { type LlmPlan, toolsOf } from '../llm-plan.ts';
@@ -41,6 +41,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
     config.tools = [{ functionDeclarations: isEdited ? cloneJson([...tools.declarations]) : [...tools.declarations] }];
   }
   const request: ModelRequest = { model, contents, config, stream: ctx.runConfig.streamingMode === 'sse' };
+  if (ctx.app.contextCache) request.contextCache = ctx.app.contextCache;
   if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
   return { request, tools, callbacks };
 }
