@@ -51,8 +51,8 @@ export interface GeminiReply {
   readonly pause?: Promise<unknown>;
   /**
    * How the connection misbehaves after the first frame of a stream (or, unary, after half the body):
-   * `cut` ends a stream in the middle of its second frame as if that were all, `reset` resets the socket,
-   * `half-close` sends FIN and keeps reading, `stall` sends nothing more. (Unary, `cut` is `half-close`.)
+   * `cut` ends a stream in the middle of its second frame as if that were all, `reset` resets the socket (which may lose
+   * the first frame), `half-close` sends FIN and keeps reading, `stall` sends nothing more. Unary, `cut` is `half-close`.
    */
   readonly broken?: 'cut' | 'reset' | 'half-close' | 'stall';
   /** The same before any byte of the answer, status line included. */

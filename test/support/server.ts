@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readFrames, type SseFrame } from './sse-frames.ts';
 
 const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const readyTimeoutMs = 20_000;
+const readyTimeoutMs = 40_000;
 const stopTimeoutMs = 15_000;
 
 export interface ServerOptions {
