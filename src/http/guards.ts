@@ -24,10 +24,11 @@ export function newGuard(config: HttpConfig): Guard {
   const origins = new Set([...config.allowOrigins, ...(config.cors?.origins ?? [])].map(normalOrigin));
   return {
     checkHost(host) {
-      if (!checksHost || (host !== undefined && names.has(nameIn(host)))) return;
+      // Browsers always send a host: what comes without (HTTP/1.0) is a program.
+      if (!checksHost || host === undefined || names.has(nameIn(host))) return;
       throw new AppError(
         'host_not_allowed',
-        `Host ${quoted(host)} is not allowed. Start the server with --allow-host ${shown(nameIn(host ?? ''))} to accept it`,
+        `Host ${quoted(host)} is not allowed. Start the server with --allow-host ${shown(nameIn(host))} to accept it`,
       );
     },
     checkOrigin(origin, host) {
@@ -45,6 +46,9 @@ export function guardHook(guard: Guard, isClosing: () => boolean) {
     const { headers, method } = request.raw;
     reply.header('x-content-type-options', 'nosniff');
     try {
+      if (headers.host === undefined && request.raw.httpVersion === '1.1') {
+        throw new AppError('invalid_request', 'The Host header is missing');
+      }
       guard.checkHost(headers.host);
       if (method !== 'GET' && method !== 'HEAD') {
         guard.checkOrigin(headers.origin, headers.host);
@@ -77,4 +81,4 @@ function nameIn(host: string): string {
 const normalOrigin = (origin: string): string => origin.replace(/\/$/, '').toLowerCase();
 
 const shown = (text: string): string => text.slice(0, maxQuoted);
-const quoted = (text: string | undefined): string => (text === undefined ? '(none)' : `"${shown(text)}"`);
+const quoted = (text: string): string => `"${shown(text)}"`;

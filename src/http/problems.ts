@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -18,6 +18,8 @@ export function problemSender(log: Log) {
     if (!(error instanceof AppError)) log.error({ err: error, route: request.routeOptions.url }, 'request failed');
     else if (problem.status >= 500) log.warn({ err: error, route: request.routeOptions.url }, 'request failed');
     if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    // Fastify closes the connection on a body it did not read; a client that is still sending could lose the answer.
+    reply.removeHeader('connection');
     reply
       .code(problem.status)
       .type(problemType)
@@ -68,7 +70,7 @@ function asAppError(error: unknown): unknown {
 
 /** Answers what Node could not read as a request (before any route is known), and closes the connection. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;
   }
@@ -79,6 +81,12 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${problemType}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/** Whether a response has begun on this socket: what we would write now would end up in its body. */
+function isAnswering(socket: Socket): boolean {
+  const response: unknown = Reflect.get(socket, '_httpMessage'); // Node's own handler looks at the same field
+  return response instanceof ServerResponse && response.headersSent;
 }
 
 function clientError(code: string | undefined): AppError {

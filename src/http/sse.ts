@@ -35,6 +35,7 @@ export async function sendEvents(
   try {
     let sequence = 0;
     for await (const event of events) {
+      run.signal.throwIfAborted();
       if (run.clientLeft) continue; // a run that may go on is pulled to its end all the same
       const written = stream.send(
         options.resumable ? numbered(event, `${events.invocationId}:${(sequence += 1)}`) : frame(event),

@@ -26,7 +26,10 @@ export function runOperations({ runner, runs, sse, log }: RunRoutes): Operation[
         const run = runs.open(reply.raw, body.onDisconnect);
         try {
           const texts: string[] = [];
-          for await (const event of await runner.start(body, run.signal)) texts.push(eventJson(event));
+          for await (const event of await runner.start(body, run.signal)) {
+            run.signal.throwIfAborted();
+            texts.push(eventJson(event));
+          }
           run.signal.throwIfAborted();
           return new JsonText(`[${texts.join(',')}]`);
         } finally {
