@@ -1,3 +1,4 @@
+import { AppError } from '../base/errors.ts';
 import { anthropicClient, anthropicModel } from './anthropic.ts';
 import { geminiClient, geminiModel, type GeminiSettings } from './gemini.ts';
 import { openaiChatModel, openaiClient, openaiResponsesModel, type OpenAISettings } from './openai.ts';
@@ -6,6 +7,8 @@ import { retried, type RetryOptions } from './retry.ts';
 import { scriptedModel } from './scripted.ts';
 
 const PROJECT_MODEL = 'projects/.+/locations/.+/(?:endpoints/.+|publishers/google/models/.+)';
+/** `apigee/[provider/][version/]model` */
+const APIGEE = /^apigee\/(?:(vertex_ai|gemini|openai)\/)?(?:(v\d\w*)\/)?(.+)$/;
 
 /** The value of the first of these variables that is set to something. */
 function first(env: Env, ...names: readonly string[]): string | undefined {
@@ -17,10 +20,11 @@ function first(env: Env, ...names: readonly string[]): string | undefined {
 }
 
 const isOn = (value: string | undefined): boolean => value !== undefined && /^(?:true|1)$/i.test(value);
+const usesVertex = (env: Env): boolean => isOn(first(env, 'GOOGLE_GENAI_USE_ENTERPRISE', 'GOOGLE_GENAI_USE_VERTEXAI'));
 
 /** Every kind of model the server knows by itself. Nothing is connected or loaded before a model is called. */
 export function builtInModels(env: Env, retry: RetryOptions = {}): ModelRegistration[] {
-  const providers = [...gemini(env), ...claude(env), ...openai(env)];
+  const providers = [...gemini(env), apigee(env), ...claude(env), ...openai(env)];
   return [
     ...providers.map((one) => ({ ...one, create: (name: string) => retried(one.create(name), retry) })),
     { pattern: 'scripted', create: () => scriptedModel([]), isConfigured: () => true },
@@ -28,23 +32,55 @@ export function builtInModels(env: Env, retry: RetryOptions = {}): ModelRegistra
 }
 
 function gemini(env: Env): ModelRegistration[] {
-  const settings = geminiSettings(env);
+  const settings = geminiSettings(env, usesVertex(env));
   const client = geminiClient(settings);
-  const isConfigured = (): boolean =>
-    Boolean(settings.apiKey ?? settings.baseUrl ?? (settings.vertex && settings.project));
+  const baseUrl = first(env, 'GOOGLE_VERTEX_BASE_URL');
   return [
     {
       pattern: '(?:models/)?(?:gemini|gemma)-.+|tunedModels/.+',
       create: (name) => geminiModel(name, client),
-      isConfigured,
+      isConfigured: () => Boolean(settings.apiKey ?? settings.baseUrl ?? (settings.vertex && settings.project)),
     },
     {
       // A name that says its project is reached through that project.
       pattern: PROJECT_MODEL,
-      create: (name) => geminiModel(name, geminiClient(projectSettings(env, name))),
-      isConfigured: () => true,
+      create(name) {
+        const [, project, , location] = name.split('/');
+        return geminiModel(name, geminiClient({ vertex: true, project, location, baseUrl }));
+      },
     },
   ];
+}
+
+function geminiSettings(env: Env, vertex: boolean): GeminiSettings {
+  const apiVersion = first(env, 'GOOGLE_GENAI_API_VERSION');
+  return {
+    vertex,
+    apiKey: first(env, 'GOOGLE_GENAI_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY'),
+    ...(vertex ? { project: first(env, 'GOOGLE_CLOUD_PROJECT'), location: first(env, 'GOOGLE_CLOUD_LOCATION') } : {}),
+    baseUrl: first(env, vertex ? 'GOOGLE_VERTEX_BASE_URL' : 'GOOGLE_GEMINI_BASE_URL'),
+    ...(apiVersion && apiVersion !== 'beta' ? { apiVersion } : {}),
+  };
+}
+
+/** Models behind an Apigee proxy, which speaks the wire of the provider that the name says. */
+function apigee(env: Env): ModelRegistration {
+  const proxyUrl = first(env, 'APIGEE_PROXY_URL');
+  return {
+    pattern: 'apigee/.+',
+    create(name) {
+      if (!proxyUrl) throw new AppError('ConfigurationException', `Model "${name}" needs APIGEE_PROXY_URL`);
+      const [, provider, apiVersion] = APIGEE.exec(name) ?? [];
+      if (provider === 'openai') {
+        return openaiChatModel(name, openaiClient({ baseUrl: proxyUrl, apiKey: first(env, 'OPENAI_API_KEY') }));
+      }
+      const vertex = provider ? provider === 'vertex_ai' : usesVertex(env);
+      const settings = geminiSettings(env, vertex);
+      const client = geminiClient({ ...settings, baseUrl: proxyUrl, apiVersion: apiVersion ?? settings.apiVersion });
+      return geminiModel(name, client, (asked) => APIGEE.exec(asked)?.[3] ?? asked);
+    },
+    isConfigured: () => proxyUrl !== undefined,
+  };
 }
 
 function claude(env: Env): ModelRegistration[] {
@@ -69,7 +105,7 @@ function openai(env: Env): ModelRegistration[] {
   const vllmUrl = first(env, 'VLLM_BASE_URL', 'HOSTED_VLLM_API_BASE');
   return [
     {
-      pattern: 'openai/.+|gpt-.+|chatgpt-.+|o\\d(?:-.+)?',
+      pattern: String.raw`openai/.+|gpt-.+|chatgpt-.+|o\d(?:-.+)?`,
       create: (name) => openaiChatModel(name, client),
       isConfigured,
     },
@@ -100,21 +136,4 @@ function versioned(url: string): string {
   const withScheme = /^https?:\/\//.test(url) ? url : `http://${url}`;
   const bare = withScheme.replace(/\/+$/, '');
   return /\/v\d+\w*$/.test(bare) ? bare : `${bare}/v1`;
-}
-
-function geminiSettings(env: Env): GeminiSettings {
-  const vertex = isOn(first(env, 'GOOGLE_GENAI_USE_ENTERPRISE', 'GOOGLE_GENAI_USE_VERTEXAI'));
-  const apiVersion = first(env, 'GOOGLE_GENAI_API_VERSION');
-  return {
-    vertex,
-    apiKey: first(env, 'GOOGLE_GENAI_API_KEY', 'GOOGLE_API_KEY', 'GEMINI_API_KEY'),
-    ...(vertex ? { project: first(env, 'GOOGLE_CLOUD_PROJECT'), location: first(env, 'GOOGLE_CLOUD_LOCATION') } : {}),
-    baseUrl: first(env, vertex ? 'GOOGLE_VERTEX_BASE_URL' : 'GOOGLE_GEMINI_BASE_URL'),
-    ...(apiVersion && apiVersion !== 'beta' ? { apiVersion } : {}),
-  };
-}
-
-function projectSettings(env: Env, name: string): GeminiSettings {
-  const [, project, , location] = name.split('/');
-  return { vertex: true, project, location, baseUrl: first(env, 'GOOGLE_VERTEX_BASE_URL') };
 }

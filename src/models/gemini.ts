@@ -7,6 +7,7 @@ import { type CallWatch, watchedFetch } from './gemini-fetch.ts';
 import { toGeminiRequest } from './gemini-request.ts';
 import { fromGemini, geminiStream } from './gemini-response.ts';
 import { modelError, transportError } from './model-errors.ts';
+import type { ServiceAccountCredentials } from './service-account.ts';
 
 /** How Gemini is reached: with a key, or through a Google Cloud project. */
 export interface GeminiSettings {
@@ -16,6 +17,8 @@ export interface GeminiSettings {
   readonly location?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly apiVersion?: string | undefined;
+  /** Whose project it is; default: those of the machine. */
+  readonly credentials?: ServiceAccountCredentials | undefined;
 }
 
 /** One connection to Google that all models of a registry share. The SDK loads on the first call. */
@@ -31,7 +34,8 @@ export function geminiClient(settings: GeminiSettings): GeminiClient {
 }
 
 async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
-  const { vertex = false, apiKey, project, location, baseUrl, apiVersion } = settings;
+  const { vertex = false, apiKey, location, baseUrl, apiVersion, credentials } = settings;
+  const project = settings.project ?? credentials?.project_id;
   if (!vertex && !apiKey && !baseUrl) {
     throw new ModelError('AUTH_ERROR', 'No key for Gemini: set GOOGLE_API_KEY or GEMINI_API_KEY');
   }
@@ -42,16 +46,22 @@ async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
     // The newer features are not in the SDK's default version of the Developer API.
     apiVersion: apiVersion ?? (vertex ? 'v1beta1' : 'v1beta'),
     ...(throughProject ? { project, location: location ?? 'global' } : { apiKey: apiKey ?? 'none' }),
+    ...(throughProject && credentials ? { googleAuthOptions: { credentials } } : {}),
     ...(baseUrl ? { httpOptions: { baseUrl } } : {}),
   });
 }
 
-/** A Gemini model by its name, in any spelling the registry takes. */
-export function geminiModel(name: string, client: GeminiClient): Model {
+/** A Gemini model by its name. `wireName` turns names of ours into Google's. */
+export function geminiModel(
+  name: string,
+  client: GeminiClient,
+  wireName: (name: string) => string = (asked) => asked,
+): Model {
   return {
     name,
     generate(request, signal) {
-      const parameters = toGeminiRequest(request, { vertex: client.settings.vertex ?? false });
+      const asked = { ...request, model: wireName(request.model) };
+      const parameters = toGeminiRequest(asked, { vertex: client.settings.vertex ?? false });
       const call: GeminiCall = { client, parameters, stream: request.stream, signal };
       return request.contextCache ? cachedAnswer(call, request.contextCache) : answer(call);
     },

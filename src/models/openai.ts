@@ -46,7 +46,8 @@ async function connect({ apiKey, baseUrl }: OpenAISettings): Promise<OpenAI> {
 }
 
 /** Our names say where a model is (`openai/`, `ollama/` …); the server wants the rest. */
-const modelId = (name: string): string => name.replace(/^(?:openai-responses|openai|ollama|vllm)\//, '');
+const modelId = (name: string): string =>
+  name.replace(/^(?:openai-responses|apigee\/openai(?:\/v\d\w*)?|openai|ollama|vllm)\//, '');
 
 /** A model behind the chat completions API, which most other servers speak too. */
 export function openaiChatModel(name: string, client: OpenAIClient): Model {

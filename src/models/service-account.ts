@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+
+const ServiceAccount = z.looseObject({
+  type: z.literal('service_account'),
+  client_email: z.email(),
+  private_key: z.string().startsWith('-----BEGIN'),
+  project_id: z.string().optional(),
+});
+
+/** Credentials of a Google service account, as its key file holds them. */
+export type ServiceAccountCredentials = z.infer<typeof ServiceAccount>;
+
+/** Reads the text of a service account's key file. Throws ConfigurationException, which never repeats the text. */
+export function serviceAccountCredentials(json: string): ServiceAccountCredentials {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new AppError('ConfigurationException', 'The service account key is not JSON');
+  }
+  const parsed = ServiceAccount.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole');
+  throw new AppError('ConfigurationException', `Not a service account key: check ${fields.join(', ')}`);
+}
