@@ -150,6 +150,8 @@ it('makes tools of agents, examples, long-running functions and functions with a
       'tooled',
       `
 tools:
+  - name: AgentTool
+    args: { agent: { config_path: helper.yaml }, skip_summarization: true }
   - name: ExampleTool
     args: { examples: [{ input: { role: user, parts: [{ text: hi }] }, output: [{ role: model, parts: [{ text: ho }] }] }] }
   - name: LongRunningFunctionTool
@@ -170,6 +172,7 @@ export const examples = { find: () => [] };
   });
 
   expect(agent.tools).toMatchObject([
+    { name: 'helper' },
     { name: 'example_tool' },
     { name: 'ask', isLongRunning: true },
     { name: 'made', description: '{"some_key":1}' },

@@ -101,6 +101,8 @@ it.each([
   ['tools: [{ name: my_tools.read_file }]', 'tool "my_tools.read_file" not found in a registry.ts'],
   ['tools: [{ name: "" }]', `${at}3:11: "tools[0].name" is empty`],
   ['tools: [{ name: exit_loop, args: { x: 1 } }]', 'takes no args'],
+  ['tools: [{ name: AgentTool }]', '"tools[0].args" is missing'],
+  ['tools: [{ name: AgentTool, args: { agnet: x } }]', '"tools[0].args.agent" is missing'],
   ['tools: [{ name: LongRunningFunctionTool, args: { func: x } }]', 'tool "x" not found'],
   ['tools: [{ name: McpToolset, args: { stdio_server_params: { command: sh } } }]', 'not supported by this version'],
   ['model: a\nmodel_code: { name: x }', 'either "model" or "model_code", not both'],

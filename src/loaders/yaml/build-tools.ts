@@ -1,9 +1,10 @@
+import { agentTool } from '../../agents/agent-tool.ts';
 import { closest } from '../../base/closest.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Agent, Tool, Toolset } from '../../core/runtime.ts';
 import type { AgentRef, ToolConfig } from '../../schemas/agent-config.ts';
-import { ExampleToolArgs, LongRunningArgs, McpToolsetArgs } from '../../schemas/tool-args.ts';
+import { AgentToolArgs, ExampleToolArgs, LongRunningArgs, McpToolsetArgs } from '../../schemas/tool-args.ts';
 import { builtInTools } from '../../tools/built-ins.ts';
 import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
 import { check } from './check.ts';
@@ -42,6 +43,7 @@ type Maker = (entry: Entry, maker: ToolMaker) => AnyTool | Promise<AnyTool>;
 
 /** Entries that need more than their args. The names with a package in front are those of Java and Python. */
 const special: Readonly<Record<string, Maker>> = {
+  AgentTool: agentToolOf,
   ExampleTool: exampleToolOf,
   LongRunningFunctionTool: longRunningToolOf,
   McpToolset: mcpToolsetOf,
@@ -86,6 +88,16 @@ async function registryTool(found: unknown, { name, args }: Entry): Promise<AnyT
       ? `"${name}" is a plain function: make it a tool with functionTool({ … })`
       : `"${name}" made no tool of its args`,
   );
+}
+
+async function agentToolOf({ args, at }: Entry, { file, agentOf, warn }: ToolMaker): Promise<AnyTool> {
+  const here = [...at, 'args'];
+  const { agent, skipSummarization, includePlugins } = check(AgentToolArgs, args, file, { at: here, warn });
+  return agentTool({
+    agent: await agentOf(agent, [...here, 'agent']),
+    ...(skipSummarization !== undefined && { skipSummarization }),
+    ...(includePlugins !== undefined && { includePlugins }),
+  });
 }
 
 function exampleToolOf({ args, at }: Entry, { file, registry, warn }: ToolMaker): AnyTool {
