@@ -1,11 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { configTable } from './help.ts';
+import { agentJsonSchema } from './loaders/yaml/json-schema.ts';
 
 // Writes what is derived from the sources and kept in the repository: `npm run generate`.
 
-const place = new URL('../docs/configuration.md', import.meta.url);
-const text = readFileSync(place, 'utf8');
+const table = new URL('../docs/configuration.md', import.meta.url);
+const text = readFileSync(table, 'utf8');
 writeFileSync(
-  place,
+  table,
   text.replace(/^\| Flag \|[\s\S]*?(?=\n\n)/m, () => configTable()),
 );
+
+const schema = new URL('../schema/agent.schema.json', import.meta.url);
+writeFileSync(schema, `${JSON.stringify(agentJsonSchema(), null, 2)}\n`);

@@ -12,8 +12,11 @@ const AgentName = z
   .refine((name) => name !== 'user', { message: 'must not be "user", which stands for the user' })
   .describe('Unique in its tree. Authors of events are named by it.');
 
+/** Marks what may also be written as a text alone, for the JSON Schema. */
+export const orTextMark = 'orText';
+
 const orText = <Schema extends z.ZodType>(key: string, schema: Schema): z.ZodPreprocess<Schema> =>
-  z.preprocess((value) => (typeof value === 'string' ? { [key]: value } : value), schema);
+  z.preprocess((value) => (typeof value === 'string' ? { [key]: value } : value), schema).meta({ [orTextMark]: true });
 
 /** Another agent: a YAML file of the same app, or an agent of the app's registry. */
 export const AgentRef = orText(

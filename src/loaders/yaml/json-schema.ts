@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { agentConfigs, orTextMark } from '../../schemas/agent-config.ts';
+import { snakeCase } from '../../schemas/spelled.ts';
+
+/**
+ * The format of agent files as JSON Schema, for editors: keys in snake_case, with the camelCase ones accepted but not
+ * proposed.
+ */
+export function agentJsonSchema(): JsonObject {
+  const definitions: JsonObject = {};
+  for (const [name, schema] of Object.entries(agentConfigs)) {
+    const { $schema: _, definitions: parts, ...json } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+    definitions[name] = respell(json);
+    for (const [part, value] of Object.entries(parts ?? {})) definitions[part] = respell(value);
+  }
+  const kinds = Object.keys(agentConfigs);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Agent',
+    description: 'An agent of agent-server, as in root_agent.yaml',
+    type: 'object',
+    properties: { agent_class: { description: 'The kind of agent. Absent: LlmAgent', enum: kinds } },
+    allOf: [
+      ...kinds.map((kind) =>
+        implies({ required: ['agent_class'], properties: { agent_class: { const: kind } } }, definition(kind)),
+      ),
+      implies(
+        { not: { anyOf: [{ required: ['agent_class'] }, { required: ['agentClass'] }] } },
+        definition('LlmAgent'),
+      ),
+    ],
+    definitions,
+  };
+}
+
+const definition = (name: string): JsonObject => ({ $ref: `#/definitions/${name}` });
+
+// oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+const implies = (condition: JsonObject, schema: JsonObject): JsonObject => ({ if: condition, then: schema });
+
+function respell(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(respell);
+  if (!isJsonObject(node)) return node;
+  const { [orTextMark]: isOrText, properties, required, ...rest } = node;
+  const copy: JsonObject = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, respell(value)]));
+  if (isJsonObject(properties)) copy['properties'] = bothSpellings(properties);
+  // A key that may be spelled in two ways cannot be called for by name.
+  const needed = Array.isArray(required) ? required.filter((key) => snakeCase(String(key)) === key) : [];
+  if (needed.length > 0) copy['required'] = needed;
+  return isOrText === true ? { anyOf: [{ type: 'string' }, copy] } : copy;
+}
+
+function bothSpellings(properties: JsonObject): JsonObject {
+  const spelled: JsonObject = {};
+  for (const [key, value] of Object.entries(properties)) {
+    const snake = snakeCase(key);
+    spelled[snake] = respell(value);
+    // The other spelling is accepted unchecked: the server checks it, and the schema stays small.
+    if (snake !== key) spelled[key] = { doNotSuggest: true };
+  }
+  return spelled;
+}
