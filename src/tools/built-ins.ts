@@ -11,6 +11,7 @@ import { googleSearch } from './google-search.ts';
 import { loadArtifacts } from './load-artifacts.ts';
 import { loadMemory } from './load-memory.ts';
 import { loadWebPage } from './load-web-page.ts';
+import { openApiToolsetFrom } from './openapi/toolset.ts';
 import { preloadMemory } from './preload-memory.ts';
 import { requestInput } from './request-input.ts';
 import { urlContext } from './url-context.ts';
@@ -49,4 +50,5 @@ export const builtInTools: ReadonlyMap<string, ToolFactory> = new Map<string, To
   ['example_tool', exampleToolFrom],
   ['ExampleTool', exampleToolFrom],
   ['load_web_page', ready(loadWebPage())],
+  ['OpenAPIToolset', openApiToolsetFrom],
 ]);

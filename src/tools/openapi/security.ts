@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { ToolContext } from '../../core/runtime.ts';
+import { credentialAdditions, type RequestAdditions } from '../auth/apply-credential.ts';
+import { CredentialSource } from '../auth/credential-source.ts';
+import type { CredentialStore } from '../auth/credential-store.ts';
+import { type DocumentOperation, follow, type OpenApiDocument } from './document.ts';
+
+export interface OpenApiAuth {
+  /** Credentials by the name of their security scheme in the document (ADK's AuthCredential). */
+  readonly credentials?: Readonly<Record<string, JsonObject>>;
+  /** One scheme and credential for all operations, whatever the document says. The scheme alone, or the credential alone, replaces that part. */
+  readonly authScheme?: JsonObject;
+  readonly authCredential?: JsonObject;
+  readonly credentialKey?: string;
+  /** Where granted credentials are kept; default: in memory, for this toolset. */
+  readonly store: CredentialStore;
+}
+
+/** Finds the credential sources an operation needs. Operations with the same needs share them. */
+export class OpenApiSecurity {
+  readonly #auth: OpenApiAuth;
+  readonly #document: OpenApiDocument;
+  readonly #sources = new Map<string, CredentialSource>();
+
+  constructor(document: OpenApiDocument, auth: OpenApiAuth) {
+    this.#document = document;
+    this.#auth = auth;
+  }
+
+  /** Of the alternatives, the first there are credentials for; else none, where that will do; else the first, by asking the user. */
+  sourcesFor({ security }: DocumentOperation): readonly CredentialSource[] {
+    if (this.#auth.authScheme) return [this.#source('(all)', this.#auth.authScheme)];
+    const { credentials = {}, authCredential } = this.#auth;
+    const has = (name: string): boolean => authCredential !== undefined || Object.hasOwn(credentials, name);
+    const chosen =
+      security.find((names) => Object.keys(names).length > 0 && Object.keys(names).every(has)) ??
+      security.find((names) => Object.keys(names).length === 0) ??
+      security[0] ??
+      {};
+    return Object.keys(chosen).map((name) => this.#source(name, this.#document.securitySchemes[name]));
+  }
+
+  #source(name: string, scheme: unknown): CredentialSource {
+    const known = this.#sources.get(name);
+    if (known) return known;
+    const { credentials = {}, authCredential, credentialKey, store } = this.#auth;
+    const rawAuthCredential = Object.hasOwn(credentials, name) ? credentials[name] : authCredential;
+    const authScheme = follow(scheme, (ref) => this.#document.resolve(ref));
+    const source = new CredentialSource({ authScheme, rawAuthCredential, credentialKey }, store);
+    this.#sources.set(name, source);
+    return source;
+  }
+}
+
+/** What the credentials add to a request; `undefined` once the user has been asked for one. */
+export async function additionsFrom(
+  sources: readonly CredentialSource[],
+  ctx: ToolContext,
+): Promise<RequestAdditions | undefined> {
+  let all: RequestAdditions = { headers: {}, query: {}, cookies: {} };
+  for (const source of sources) {
+    const credential = await source.get(ctx);
+    if (!credential) return undefined;
+    const { headers, query, cookies } = credentialAdditions(source.config.authScheme, credential);
+    all = {
+      headers: { ...all.headers, ...headers },
+      query: { ...all.query, ...query },
+      cookies: { ...all.cookies, ...cookies },
+    };
+  }
+  return all;
+}
