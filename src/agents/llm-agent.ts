@@ -1,11 +1,15 @@
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
+import { isTruncated } from './answer-events.ts';
+import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution.ts';
+import { dataFilesIn, exploreFiles } from './data-files.ts';
 import { define, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
 import { modelFor, planFor, toolsOf } from './llm-plan.ts';
 import type { LlmAgentSpec } from './llm-spec.ts';
-import { askModel, isTruncated } from './model-call.ts';
+import { askModel } from './model-call.ts';
 import { buildRequest } from './request/build-request.ts';
 import { resumption } from './resume.ts';
+import { tailCompaction } from './tail-compaction.ts';
 import { runTools } from './tool-phase.ts';
 
 /**
@@ -48,6 +52,11 @@ async function* runSteps(definition: LlmDefinition, ctx: RunContext): AsyncGener
   }
   for (let step = 0; step < definition.maxSteps; step += 1) {
     ctx.signal.throwIfAborted();
+    const executor = isLocal(definition.codeExecutor) ? definition.codeExecutor : undefined;
+    const files = executor?.optimizeDataFile ? dataFilesIn(ctx.session.events) : [];
+    if (executor) yield* exploreFiles(executor, files, ctx);
+    const summary = ctx.app.eventsCompaction && (await tailCompaction(model, ctx));
+    if (summary) yield summary;
     const question = await buildRequest(plan, model.name, ctx);
     if (ctx.control.ended) return;
     let last = yield* askModel(definition, model, question, ctx);
@@ -60,6 +69,8 @@ async function* runSteps(definition: LlmDefinition, ctx: RunContext): AsyncGener
       last = (yield* runTools(phase, ctx)) ?? last;
       if (pauses) return;
     }
+    const code = executor && mayRunCode(executor, ctx) && codeToRun(last);
+    if (executor && code) yield (last = await runCode(executor, code, files, ctx));
     if (endsTurn(last, ctx)) return;
   }
 }

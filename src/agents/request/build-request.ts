@@ -3,6 +3,9 @@ import type { RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
 import { examplesText } from '../../tools/examples.ts';
 import { StepContext } from '../callback-context.ts';
+import { codeAsText } from '../code-blocks.ts';
+import { isLocal } from '../code-execution.ts';
+import { dataFilesIn, namesForFiles } from '../data-files.ts';
 import { askPlugin, hasHook } from '../hooks.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { type LlmPlan, toolsOf } from '../llm-plan.ts';
@@ -42,6 +45,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   }
   const request: ModelRequest = { model, contents, config, stream: ctx.runConfig.streamingMode === 'sse' };
   if (ctx.app.contextCache) request.contextCache = ctx.app.contextCache;
+  await definition.codeExecutor?.processRequest?.(request);
   if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
   return { request, tools, callbacks };
 }
@@ -53,7 +57,12 @@ function contentsFor(definition: LlmDefinition, ctx: RunContext, isEdited: boole
     branch: ctx.branch,
     currentTurnOnly: definition.currentTurnOnly,
   });
-  const seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
+  const { codeExecutor } = definition;
+  let seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
+  if (isLocal(codeExecutor)) {
+    if (codeExecutor.optimizeDataFile) seen = namesForFiles(seen, dataFilesIn(ctx.session.events));
+    seen = seen.map((content) => codeAsText(content, codeExecutor));
+  }
   return isEdited ? cloneJson(seen) : seen;
 }
 

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { AppError, errorText } from '../base/errors.ts';
+import { define } from '../base/json.ts';
+import { ModelError, type ModelResponse } from '../core/model.ts';
+import { eventTime, newEvent } from '../core/new-event.ts';
+import type { RunContext } from '../core/runtime.ts';
+import { type Content, functionCallsOf } from '../schemas/content.ts';
+import { type Event, type EventActions, isFinalResponse, newActions } from '../schemas/event.ts';
+import type { OpenSpan } from '../telemetry/spans.ts';
+import { type CallIds, longRunningIds } from './call-ids.ts';
+import { changesAnything, type StepContext } from './callback-context.ts';
+import { cutAtCode } from './code-blocks.ts';
+import { codeToRun, isLocal, mayRunCode } from './code-execution.ts';
+import type { LlmDefinition } from './llm-definition.ts';
+import { noteAnswer } from './model-span.ts';
+import { outputOf } from './output-schema.ts';
+import type { AnswerReader } from './planners.ts';
+import type { LlmStep } from './request/build-request.ts';
+
+/** Fragments carry no actions: they share these. */
+const noActions: EventActions = Object.freeze(newActions());
+
+/** One question to a model, and what its answer is read with. */
+export interface Question {
+  readonly definition: LlmDefinition;
+  readonly step: LlmStep;
+  readonly ctx: RunContext;
+  readonly span: OpenSpan;
+  readonly ids: CallIds;
+  readonly reader: AnswerReader | undefined;
+  readonly hasAfterModel: boolean;
+  /** Shared by the callbacks of one step; their changes go out with the answer. */
+  callbacks: StepContext | undefined;
+}
+
+/** The event of a fragment. `undefined` when it shows nothing. */
+export function fragmentEvent(question: Question, response: ModelResponse): Event | undefined {
+  const { ctx, definition, reader, step } = question;
+  let content = question.ids.complete(response.content, true);
+  if (content && reader) content = { ...content, parts: reader.partial(content.parts) };
+  if (!isWorthAnEvent(response, content)) return undefined;
+  const event: Event = {
+    id: randomUUID(),
+    invocationId: ctx.invocationId,
+    author: definition.name,
+    timestamp: eventTime(),
+    ...response,
+    actions: noActions,
+  };
+  if (content !== response.content) event.content = content;
+  if (ctx.branch !== undefined) event.branch = ctx.branch;
+  addLongRunningIds(event, step);
+  return event;
+}
+
+/** The event of a whole answer. `undefined` when it says nothing and the callbacks changed nothing. */
+export async function wholeEvent(question: Question, response: ModelResponse): Promise<Event | undefined> {
+  const { ctx, definition, reader, step, span } = question;
+  let content = question.ids.complete(response.content, false);
+  if (content && reader) content = { ...content, parts: reader.whole(content.parts) };
+  if (content && content.role === undefined) content = { ...content, role: 'model' };
+  if (content && isLocal(definition.codeExecutor) && mayRunCode(definition.codeExecutor, ctx)) {
+    content = cutAtCode(content, definition.codeExecutor);
+  }
+  const actions = question.callbacks?.actions ?? newActions();
+  question.callbacks = undefined;
+  if (!isWorthAnEvent(response, content) && !changesAnything(actions)) return undefined;
+  const event = newEvent(ctx, definition.name, response);
+  event.actions = actions;
+  if (content !== response.content) event.content = content;
+  if (!isTruncated(event)) addLongRunningIds(event, step);
+  const isAnswer = isFinalResponse(event) && !(isLocal(definition.codeExecutor) && codeToRun(event));
+  if (definition.outputKey !== undefined && isAnswer) {
+    const output = await outputOf(content, definition.outputSchema, ctx);
+    if (output !== undefined) define(actions.stateDelta, definition.outputKey, output);
+  }
+  noteAnswer(span, event);
+  return event;
+}
+
+/** The event that tells of a failure of the model. */
+export function errorEvent(question: Question, error: unknown): Event {
+  const { ctx, definition, span } = question;
+  const event = newEvent(ctx, definition.name, {
+    errorCode: codeOf(error),
+    errorMessage: errorText(error),
+    actions: question.callbacks?.actions ?? newActions(),
+  });
+  span.fail(error);
+  noteAnswer(span, event);
+  return event;
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof ModelError) return error.providerCode ?? error.category;
+  return error instanceof AppError ? error.code : 'UNKNOWN_ERROR';
+}
+
+/** What callers get to see of a failure the model's adapter did not foresee. */
+export function asModelError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return new ModelError('UNKNOWN_ERROR', `The model failed: ${errorText(error)}`, { cause: error });
+}
+
+function addLongRunningIds(event: Event, step: LlmStep): void {
+  if (!hasCalls(event.content)) return;
+  const calls = functionCallsOf(event.content);
+  const ids = longRunningIds(calls, step.tools.byName);
+  if (ids) event.longRunningToolIds = ids;
+}
+
+function hasCalls(content: Content | undefined): boolean {
+  for (const part of content?.parts ?? []) if (part.functionCall) return true;
+  return false;
+}
+
+/** Whether the answer was cut off, so that arguments of calls in it may be incomplete. */
+export const isTruncated = (event: Event): boolean => event.finishReason === 'MAX_TOKENS';
+
+/** Usage alone is nothing to show. */
+const isWorthAnEvent = (response: ModelResponse, content: Content | undefined): boolean =>
+  (content !== undefined && content.parts.length > 0) ||
+  response.errorCode !== undefined ||
+  response.interrupted === true ||
+  response.turnComplete === true ||
+  response.inputTranscription !== undefined ||
+  response.outputTranscription !== undefined ||
+  response.groundingMetadata !== undefined;
