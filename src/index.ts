@@ -1,5 +1,8 @@
 // The public entry: what agents and programs import from 'agent-server'.
 
+export { agentTool, type AgentToolSpec } from './agents/agent-tool.ts';
+export { enter } from './agents/enter.ts';
+export { inputAnswer, type InputRequest, inputRequest } from './agents/input-request.ts';
 export { llmAgent } from './agents/llm-agent.ts';
 export type { Instruction, LlmAgentSpec } from './agents/llm-spec.ts';
 export { builtInPlanner, type Planner, planReActPlanner } from './agents/planners.ts';
