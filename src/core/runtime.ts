@@ -184,6 +184,11 @@ export interface Tool {
   readonly customMetadata?: JsonObject;
   /** Answers one call. Whatever it throws becomes an error the model can read. */
   run?(args: JsonObject, ctx: ToolContext): MaybePromise<unknown>;
+  /**
+   * Answers one call bit by bit, in a live conversation: the call is answered at once as running, and each item is told
+   * to the model as it comes, until the end or until the model calls `stop_streaming`. Elsewhere `run` is used.
+   */
+  stream?(args: JsonObject, ctx: ToolContext): AsyncIterable<unknown>;
   /** Shapes the request in addition to the declaration, in list order. */
   processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;
 }

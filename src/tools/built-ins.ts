@@ -15,6 +15,7 @@ import { openApiToolsetFrom } from './openapi/toolset.ts';
 import { preloadMemory } from './preload-memory.ts';
 import { requestInput } from './request-input.ts';
 import { urlContext } from './url-context.ts';
+import { vertexAiRagRetrieval } from './vertex-ai-rag-retrieval.ts';
 import { vertexAiSearch } from './vertex-ai-search.ts';
 
 /** Makes a tool from the `args` of a configuration file. Throws ConfigurationException when they do not fit. */
@@ -28,6 +29,7 @@ const ready =
   };
 
 const vertexAiSearchFrom: ToolFactory = (args = {}) => vertexAiSearch(args);
+const vertexAiRagRetrievalFrom: ToolFactory = (args = {}) => vertexAiRagRetrieval(args);
 
 /** The tools a configuration file may name, by the names ADK gives them. */
 export const builtInTools: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>([
@@ -40,6 +42,8 @@ export const builtInTools: ReadonlyMap<string, ToolFactory> = new Map<string, To
   ['code_execution', ready(builtInCodeExecution)],
   ['vertex_ai_search', vertexAiSearchFrom],
   ['VertexAiSearchTool', vertexAiSearchFrom],
+  ['vertex_ai_rag_retrieval', vertexAiRagRetrievalFrom],
+  ['VertexAiRagRetrieval', vertexAiRagRetrievalFrom],
   ['load_memory', ready(loadMemory)],
   ['preload_memory', ready(preloadMemory)],
   ['load_artifacts', ready(loadArtifacts)],

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import type { MaybePromise, ReadonlyContext, Tool, Toolset } from '../core/runtime.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { MaybePromise, ReadonlyContext, Tool, ToolContext, Toolset } from '../core/runtime.ts';
 import { checkToolName } from './function-tool.ts';
 
 /** Which tools of a toolset are offered: those with these names, or those the predicate takes. An empty list takes all. */
@@ -84,6 +85,11 @@ function renameTool(tool: Tool, name: string): Tool {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(customMetadata && { customMetadata }),
     ...(tool.run && { run: (args, ctx) => tool.run?.(args, ctx) }),
+    ...(tool.stream && { stream: (args, ctx) => streamOf(tool, args, ctx) }),
     ...(tool.processRequest && { processRequest: (request, ctx) => tool.processRequest?.(request, ctx) }),
   };
+}
+
+async function* streamOf(tool: Tool, args: JsonObject, ctx: ToolContext): AsyncGenerator<unknown, void, void> {
+  if (tool.stream) yield* tool.stream(args, ctx);
 }

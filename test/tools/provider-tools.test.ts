@@ -79,3 +79,20 @@ it.each([{}, { dataStoreId: 'a', searchEngineId: 'b' }, { dataStoreId: 'a', data
 it('refuses args for tools that take none', () => {
   expect(() => builtInTools.get('google_search')?.({ depth: 2 })).toThrow(/takes no args/);
 });
+
+it('looks things up in RAG corpora', async () => {
+  const args = { rag_corpora: ['projects/p/ragCorpora/1'], similarity_top_k: 3, vector_distance_threshold: 0.5 };
+
+  expect(await shape('VertexAiRagRetrieval', modelRequest(), args)).toEqual([
+    {
+      retrieval: {
+        vertexRagStore: {
+          ragResources: [{ ragCorpus: 'projects/p/ragCorpora/1' }],
+          similarityTopK: 3,
+          vectorDistanceThreshold: 0.5,
+        },
+      },
+    },
+  ]);
+  expect(() => builtInTools.get('vertex_ai_rag_retrieval')?.({ name: 'x' })).toThrow(/needs ragCorpora/);
+});
