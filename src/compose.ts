@@ -12,6 +12,7 @@ import { InMemoryArtifacts } from './services/artifacts/in-memory.ts';
 import { InMemoryMemories } from './services/memories/in-memory.ts';
 import { InMemorySessions } from './services/sessions/in-memory.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
+import { credentialExchanger } from './tools/auth/exchange.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -46,6 +47,7 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     plugins: config.plugins.map((name) => pluginNamed(name, { log, cassetteRoot: config.cassettes })),
     traces,
     log,
+    credentials: credentialExchanger,
     runConfig: {
       maxLlmCalls: config.maxLlmCalls,
       ...(config.runTimeout !== undefined && { timeoutMs: config.runTimeout }),
