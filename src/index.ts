@@ -28,6 +28,7 @@ export {
   type ModelRegistry,
   type ModelRequest,
   type ModelResponse,
+  type ModelRetry,
 } from './core/model.ts';
 export { newEvent } from './core/new-event.ts';
 export type {
@@ -62,9 +63,13 @@ export { DirectoryLoader, type DirectoryLoaderOptions } from './loaders/director
 export { mergedLoader } from './loaders/merged.ts';
 export { staticLoader } from './loaders/static.ts';
 export { llmSummarizer } from './models/llm-summarizer.ts';
+export { claude, gemini, openai } from './models/provider-models.ts';
 export type { ModelRegistration } from './models/registration.ts';
 export { createModelRegistry, type ModelRegistryOptions, type OpenModelRegistry } from './models/registry.ts';
+export { retried, type RetryOptions } from './models/retry.ts';
+export { routedModel, type RoutedModelOptions } from './models/routed.ts';
 export { scriptedModel } from './models/scripted.ts';
+export { serviceAccountCredentials, type ServiceAccountCredentials } from './models/service-account.ts';
 export { contextFilterPlugin, type ContextFilterOptions } from './plugins/context-filter.ts';
 export { globalInstructionPlugin } from './plugins/global-instruction.ts';
 export { loggingPlugin } from './plugins/logging.ts';

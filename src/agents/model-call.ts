@@ -7,7 +7,7 @@ import { CallIds } from './call-ids.ts';
 import { StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmDefinition } from './llm-definition.ts';
-import { noteRequest, openModelSpan } from './model-span.ts';
+import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
 import { ModelStream } from './model-stream.ts';
 import type { LlmStep } from './request/build-request.ts';
 
@@ -35,6 +35,7 @@ export async function* askModel(
     callbacks: step.callbacks,
   };
   const { span } = question;
+  step.request.onRetry = retryNotes(span);
   let stream: ModelStream | undefined;
   try {
     const early = await askBefore(question);

@@ -1,4 +1,5 @@
-import type { ModelRequest } from '../core/model.ts';
+import { errorText } from '../base/errors.ts';
+import type { ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
@@ -21,6 +22,15 @@ export function noteRequest(span: OpenSpan, request: ModelRequest): void {
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
   span.lazy('gcp.vertex.agent.llm_request', () => requestText(request), request.contents.length);
+}
+
+/** Tries of one call that failed and were repeated: how many, and why. */
+export function retryNotes(span: OpenSpan): (retry: ModelRetry) => void {
+  const reasons: string[] = [];
+  return ({ attempt, delayMs, error }) => {
+    reasons.push(`try ${attempt}: ${errorText(error)} (next after ${Math.round(delayMs)} ms)`);
+    span.set({ 'agent_server.model.retries': reasons.length, 'agent_server.model.retry_reasons': [...reasons] });
+  };
 }
 
 /** Notes what came back, and closes the span, so that the trace is complete when the event is seen. */
