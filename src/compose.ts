@@ -1,6 +1,8 @@
 import type { Config } from './config.ts';
+import type { Plugin } from './core/runtime.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './http/deps.ts';
+import { isLoopback } from './http/guards.ts';
 import { agentFolders } from './loaders/agent-folders.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { compiledFolders } from './loaders/compiled.ts';
@@ -44,7 +46,7 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     loader,
     services,
     models: createModelRegistry({ env }),
-    plugins: config.plugins.map((name) => pluginNamed(name, { log, cassetteRoot: config.cassettes })),
+    plugins: pluginsFor(config, log),
     traces,
     log,
     credentials: credentialExchanger,
@@ -65,6 +67,17 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
       await runner.close();
     },
   };
+}
+
+/**
+ * The plugins asked for. Replaying is always on where only this machine can ask for it: it concerns only runs whose
+ * state names a cassette, and reads no file of another name. Elsewhere it takes a folder to keep to.
+ */
+function pluginsFor({ plugins, cassettes, host }: Config, log: Log): Plugin[] {
+  const names = new Set<string>(plugins);
+  if (cassettes !== undefined || isLoopback(host)) names.add('replay');
+  const surroundings = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLoopback(host) ? '/' : '.') };
+  return [...names].map((name) => pluginNamed(name, surroundings));
 }
 
 function placesOf({ agents, buildOutput }: Config): { sourceDir: string; buildOutputDirs: readonly string[] } {

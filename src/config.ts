@@ -73,9 +73,11 @@ export const Config = z.strictObject({
     'Plugin for the runs of all apps (repeatable)',
     { flag: 'plugin', value: 'NAME' },
   ),
-  cassettes: setting(text('must be a folder').default('.'), 'Folder the plugins record and replay keep to', {
-    value: 'DIR',
-  }),
+  cassettes: setting(
+    text('must be a folder').optional(),
+    'Folder the plugins record and replay keep to; without it a local server replays from anywhere',
+    { value: 'DIR' },
+  ),
   sessionService: setting(serviceUri().default('memory:'), 'Where sessions are kept', { value: 'URI' }),
   artifactService: setting(serviceUri().default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
   memoryService: setting(serviceUri().default('memory:'), 'Where memories are kept', { value: 'URI' }),

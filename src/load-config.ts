@@ -40,7 +40,11 @@ export function loadConfig({ line, env, cwd }: ConfigSources): Config {
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   const config = Config.parse(values);
-  return { ...config, agents: resolve(cwd, config.agents), cassettes: resolve(cwd, config.cassettes) };
+  return {
+    ...config,
+    agents: resolve(cwd, config.agents),
+    ...(config.cassettes !== undefined && { cassettes: resolve(cwd, config.cassettes) }),
+  };
 }
 
 function fromFlag({ flag }: Setting, given: CommandLine['given'], folder: string): Given | undefined {

@@ -249,6 +249,8 @@ export interface AgentCallbacks {
  */
 export interface Plugin {
   readonly name: string;
+  /** Asked once when a run starts, with the state the request brings: false leaves the plugin out of that run. Absent: every run. */
+  appliesTo?(session: Session): boolean;
   onUserMessage?(ctx: RunContext, message: Content): MaybePromise<Content | undefined | void>;
   beforeRun?(ctx: RunContext): MaybePromise<Content | undefined | void>;
   onEvent?(ctx: RunContext, event: Event): MaybePromise<Event | undefined | void>;

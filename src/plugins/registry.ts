@@ -9,8 +9,10 @@ import { replayPlugin } from './replay/replay.ts';
 
 export interface PluginSurroundings {
   readonly log: EventLog;
-  /** Folder below which cassettes are read and written. */
-  readonly cassetteRoot: string;
+  /** Folder below which cassettes are written. */
+  readonly recordRoot: string;
+  /** Folder below which cassettes are read. */
+  readonly replayRoot: string;
 }
 
 /** The shipped plugins that can be switched on by name, without options. */
@@ -18,8 +20,8 @@ const shipped: Readonly<Record<string, (surroundings: PluginSurroundings) => Plu
   logging_plugin: ({ log }) => loggingPlugin(log),
   context_filter_plugin: ({ log }) => contextFilterPlugin({ invocationsToKeep: 20, log }),
   reflect_retry_tool_plugin: () => reflectAndRetryPlugin(),
-  record: ({ cassetteRoot }) => recordPlugin({ root: cassetteRoot }),
-  replay: ({ cassetteRoot }) => replayPlugin({ root: cassetteRoot }),
+  record: ({ recordRoot }) => recordPlugin({ root: recordRoot }),
+  replay: ({ replayRoot }) => replayPlugin({ root: replayRoot }),
 };
 
 /** Names that `pluginNamed` knows. */

@@ -19,7 +19,7 @@ import { compactAfterRun } from './compaction.ts';
 import { askAll, checkPluginNames, closeAll, firstAnswer } from './plugins.ts';
 import { agentToRun } from './resume.ts';
 import { SessionQueue, type Turn } from './session-queue.ts';
-import { storeUserMessage } from './user-message.ts';
+import { showEarly, storeUserMessage } from './user-message.ts';
 
 export interface RunnerOptions {
   readonly loader: AgentLoader;
@@ -83,6 +83,7 @@ export class Runner {
     try {
       turn = await this.#queue.enter(request, request.onBusy ?? this.#options.onBusy ?? 'queue', signal);
       const session = await this.#sessionFor(request, runConfig.autoCreateSession === true);
+      showEarly(request.stateDelta ?? {}, session);
       const ctx = this.#contextFor(app, session, { request, runConfig, signal: turn.signal, span });
       const stored = await storeUserMessage(request, ctx);
       return this.#prepare({ ...ctx, ...stored }, turn, { span, finish });
@@ -142,7 +143,7 @@ export class Runner {
       session,
       services,
       models,
-      plugins: app.plugins ? [...plugins, ...app.plugins] : plugins,
+      plugins: [...plugins, ...(app.plugins ?? [])].filter((plugin) => plugin.appliesTo?.(session) ?? true),
       runConfig: request.streaming ? { ...runConfig, streamingMode: 'sse' } : runConfig,
       calls: { count: 0 },
       control: { ended: false },

@@ -5,6 +5,7 @@ import type { RunContext } from '../core/runtime.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import { newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
+import type { Session, State } from '../schemas/session.ts';
 import { firstAnswer } from './plugins.ts';
 
 /** Function names only the runtime may call: a client that sent such a call could approve its own requests. */
@@ -16,7 +17,6 @@ const reserved = new Set(['adk_request_confirmation', 'adk_request_credential', 
  */
 export async function storeUserMessage(request: RunRequest, ctx: RunContext): Promise<{ userContent?: Content }> {
   const stateDelta = request.stateDelta ?? {};
-  showEarly(stateDelta, ctx);
   const sent = withRole(request.newMessage);
   if (!sent && request.invocationId === undefined) {
     throw new AppError('invalid_request', 'newMessage: is required unless invocationId names a run to continue');
@@ -42,11 +42,11 @@ export async function storeUserMessage(request: RunRequest, ctx: RunContext): Pr
   return stored.content ? { userContent: stored.content } : {};
 }
 
-/** Plugins read the delta in the state before the message is stored; storing it applies the same values again. */
-function showEarly(delta: Record<string, unknown>, ctx: RunContext): void {
+/** Plugins read a request's delta in the state before its message is stored; storing it applies the same values again. */
+export function showEarly(delta: State, session: Session): void {
   for (const [key, value] of Object.entries(delta)) {
-    if (value === null) delete ctx.session.state[key];
-    else define(ctx.session.state, key, value);
+    if (value === null) delete session.state[key];
+    else define(session.state, key, value);
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { definitionOf } from '../../src/agents/llm-definition.ts';
-import type { Agent } from '../../src/core/runtime.ts';
+import type { Agent, Tool, ToolContext } from '../../src/core/runtime.ts';
 import { agentsDir, yamlAgent } from './agents-dir.ts';
 
 async function rootOf(files: Record<string, string>): Promise<Agent> {
@@ -228,4 +228,25 @@ description:
   });
 
   expect(agent).toMatchObject({ name: 'styled', instruction: 'Be brief.', description: '' });
+});
+
+it('takes a plain function of the registry for a tool with any arguments', async () => {
+  const agent = await rootOf({
+    'root_agent.yaml': `
+name: plain
+instruction: Book days.
+model: gemini-2.5-flash
+tools: [{ name: app.tools.book }, { name: LongRunningFunctionTool, args: { func: app.tools.ask } }]
+`,
+    'registry.ts': `
+export const book = (args: { day: string }) => ({ booked: args.day });
+book.description = 'Books a day';
+export const ask = () => ({ status: 'pending' });
+`,
+  });
+
+  const [book, ask] = (agent.tools ?? []) as Tool[];
+  expect(book).toMatchObject({ name: 'book', declaration: { name: 'book', description: 'Books a day' } });
+  expect(await book?.run?.({ day: 'Monday' }, {} as ToolContext)).toEqual({ booked: 'Monday' });
+  expect(ask).toMatchObject({ name: 'ask', isLongRunning: true });
 });

@@ -138,8 +138,8 @@ it('says what the registry has and what it has not', async () => {
   const notFunction = { ...root('before_agent_callbacks: [greeter]'), 'registry.ts': 'export const greeter = 1;' };
   expect(await faultOf(notFunction)).toContain('Invalid before_agent_callback: "greeter" is not a function');
 
-  const plain = { ...root('tools: [greet]'), 'registry.ts': 'export function greet() {}' };
-  expect(await faultOf(plain)).toContain('"greet" is a plain function: make it a tool with functionTool');
+  const noTool = { ...root('tools: [greet]'), 'registry.ts': 'export const greet = 1;' };
+  expect(await faultOf(noTool)).toContain('"greet" is not a tool');
 });
 
 it.each(['constructor', '__proto__', 'toString', 'app.__proto__.x', 'hasOwnProperty'])(

@@ -2,11 +2,12 @@ import { agentTool } from '../../agents/agent-tool.ts';
 import { closest } from '../../base/closest.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { Agent, Tool, Toolset } from '../../core/runtime.ts';
+import type { Agent, Tool, ToolContext, Toolset } from '../../core/runtime.ts';
 import type { AgentRef, ToolConfig } from '../../schemas/agent-config.ts';
 import { AgentToolArgs, ExampleToolArgs, LongRunningArgs, McpToolsetArgs } from '../../schemas/tool-args.ts';
 import { builtInTools } from '../../tools/built-ins.ts';
 import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
+import { functionTool } from '../../tools/function-tool.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
 import { placed } from './placed.ts';
@@ -70,7 +71,7 @@ async function toolOf(entry: Entry, maker: ToolMaker): Promise<AnyTool> {
   return await registryTool(maker.registry.get(name, 'tool'), entry);
 }
 
-/** A tool, a toolset, or a function that makes one of `args`. */
+/** A tool, a toolset, a function that makes one of `args`, or without `args` a plain function. */
 async function registryTool(found: unknown, { name, args }: Entry): Promise<AnyTool> {
   if (isTool(found)) {
     if (args === undefined) return found;
@@ -80,14 +81,28 @@ async function registryTool(found: unknown, { name, args }: Entry): Promise<AnyT
     );
   }
   if (typeof found !== 'function') throw new AppError('ConfigurationException', `"${name}" is not a tool`);
-  const made: unknown = args === undefined ? undefined : await found(args);
+  if (args === undefined) return plainFunction(found as PlainFunction, name);
+  const made: unknown = await found(args);
   if (isTool(made)) return made;
-  throw new AppError(
-    'ConfigurationException',
-    args === undefined
-      ? `"${name}" is a plain function: make it a tool with functionTool({ … })`
-      : `"${name}" made no tool of its args`,
-  );
+  throw new AppError('ConfigurationException', `"${name}" made no tool of its args`);
+}
+
+interface PlainFunction {
+  (args: JsonObject, ctx: ToolContext): unknown;
+  readonly description?: string;
+}
+
+/**
+ * A function that nobody made a tool of: the model learns its name and its `description`, if it has one, and may send
+ * any arguments. `functionTool` says more, and checks.
+ */
+function plainFunction(run: PlainFunction, name: string): Tool {
+  return functionTool({
+    name: name.slice(name.lastIndexOf('.') + 1),
+    description: run.description ?? '',
+    parameters: { type: 'object' },
+    run,
+  });
 }
 
 async function agentToolOf({ args, at }: Entry, { file, agentOf, warn }: ToolMaker): Promise<AnyTool> {
@@ -119,7 +134,8 @@ function exampleList(make: ((args: JsonObject) => AnyTool) | undefined, examples
 
 function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMaker): AnyTool {
   const { func } = check(LongRunningArgs, args, file, { at: [...at, 'args'], warn });
-  const tool = registry.get(func.name, 'tool');
+  const found = registry.get(func.name, 'tool');
+  const tool = typeof found === 'function' ? plainFunction(found as PlainFunction, func.name) : found;
   if (isTool(tool) && tool.kind === 'tool') return { ...tool, isLongRunning: true };
   throw new AppError('ConfigurationException', `"${func.name}" is not a tool`);
 }

@@ -18,6 +18,7 @@ interface Tape {
 export function recordPlugin({ root }: { root: string }): Plugin {
   return {
     name: 'record',
+    appliesTo: (session) => session.state[recordKey] !== undefined,
     beforeModel(request, ctx) {
       const config = cassetteConfig(ctx, recordKey);
       if (!config) return;

@@ -25,6 +25,7 @@ export const replayKey = '_adk_replay_config';
 export function replayPlugin({ root }: { root: string }): Plugin {
   return {
     name: 'replay',
+    appliesTo: (session) => session.state[replayKey] !== undefined,
     async beforeModel(_request, ctx) {
       const cursor = await cursorOf(ctx, root);
       return cursor && whole(cursor.next(ctx.agentName, 'model'));
