@@ -1,6 +1,6 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
-import { type JsonObject, toJson } from '../base/json.ts';
+import { define, type JsonObject, toJson } from '../base/json.ts';
 import type { CallbackContext, RunContext, ToolContext } from '../core/runtime.ts';
 import type { ArtifactService } from '../core/services.ts';
 import { StateView } from '../core/state.ts';
@@ -51,7 +51,7 @@ export class StepContext implements CallbackContext {
 
   async saveArtifact(name: string, artifact: Part, metadata?: JsonObject): Promise<number> {
     const version = await this.#artifacts().saveArtifact(keyOf(this.session), name, artifact, metadata);
-    this.actions.artifactDelta[name] = version;
+    define(this.actions.artifactDelta, name, version);
     return version;
   }
 
@@ -108,23 +108,24 @@ export class ToolCallContext extends StepContext implements ToolContext {
   }
 
   requestConfirmation(request: { hint?: string; payload?: unknown } = {}): void {
-    this.actions.requestedToolConfirmations[this.functionCallId] = {
+    define(this.actions.requestedToolConfirmations, this.functionCallId, {
       hint: request.hint ?? '',
       confirmed: false,
       ...(request.payload === undefined ? {} : { payload: toJson(request.payload) }),
-    };
+    });
   }
 
   requestCredential(authConfig: JsonObject): void {
-    this.actions.requestedAuthConfigs[this.functionCallId] = toJson(authConfig);
+    define(this.actions.requestedAuthConfigs, this.functionCallId, toJson(authConfig));
   }
 
   getAuthResponse(authConfig: JsonObject): JsonObject | undefined {
     return credentialOf(this.session.state, authConfig);
   }
 
-  /** Tells the tool to stop, if it listens. */
+  /** Tells the tool to stop, if it listens; if not, it can at least change nothing any more. */
   giveUp(reason: unknown): void {
+    Object.freeze(this.actions.stateDelta);
     this.#givenUp = { reason };
     this.#own?.abort(reason);
   }

@@ -13,15 +13,20 @@ export function mergeActions(all: readonly EventActions[]): EventActions {
     const { stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations, ...rest } = actions;
     mergeInto(merged.stateDelta, stateDelta);
     for (const [name, version] of Object.entries(artifactDelta)) {
-      define(merged.artifactDelta, name, Math.max(version, merged.artifactDelta[name] ?? version));
+      const known = Object.hasOwn(merged.artifactDelta, name) ? merged.artifactDelta[name] : undefined;
+      define(merged.artifactDelta, name, Math.max(version, known ?? version));
     }
-    Object.assign(merged.requestedAuthConfigs, requestedAuthConfigs);
-    Object.assign(merged.requestedToolConfirmations, requestedToolConfirmations);
+    addAll(merged.requestedAuthConfigs, requestedAuthConfigs);
+    addAll(merged.requestedToolConfirmations, requestedToolConfirmations);
     const endOfAgent = merged.endOfAgent || rest.endOfAgent;
     Object.assign(merged, rest);
     if (endOfAgent) merged.endOfAgent = true;
   }
   return merged;
+}
+
+function addAll(target: JsonObject, source: JsonObject): void {
+  for (const [key, value] of Object.entries(source)) define(target, key, value);
 }
 
 function mergeInto(target: JsonObject, source: JsonObject): void {

@@ -74,22 +74,26 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   if (setting.refusal !== undefined) return { error: setting.refusal };
   const args = cloneJson(call.args ?? {});
   span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify(args), 0);
-  let value: unknown = attempt.tool && (await askBefore(attempt, tool, args));
-  if (value === undefined) {
+  const early = attempt.tool && (await askBefore(attempt, tool, args));
+  let result = early && asResponse(early);
+  let isLater = false;
+  if (result === undefined) {
     try {
-      value = await run(attempt, args);
+      const value = await run(attempt, args);
       checkTransfer(context, setting.ctx);
+      isLater = tool.isLongRunning === true && isNothing(value);
+      result = isLater ? {} : asResponse(value);
     } catch (error) {
       setting.ctx.signal.throwIfAborted();
       span.fail(error);
-      value = await askOnError(attempt, tool, args, error);
-      if (value === undefined) return { error: errorText(error) };
+      const answer = await askOnError(attempt, tool, args, error);
+      if (answer === undefined) return { error: errorText(error) };
+      result = asResponse(answer);
     }
   }
-  const isLater = tool.isLongRunning === true && isNothing(value);
-  const response = isLater ? {} : asResponse(value);
-  const replaced = await askAfter(attempt, tool, args, response);
-  return replaced ? asResponse(replaced) : isLater ? undefined : response;
+  const replaced = await askAfter(attempt, tool, args, result);
+  if (replaced) return asResponse(replaced);
+  return isLater ? undefined : result;
 }
 
 /** Stands for a tool the model made up, where callbacks expect one. */

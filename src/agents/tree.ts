@@ -67,10 +67,3 @@ export function indexTree(root: Agent): AgentTree {
   trees.set(root, tree);
   return tree;
 }
-
-/** Closes an agent and all below it. Every one is tried; failures come together as an AggregateError. */
-export async function closeTree(root: Agent): Promise<void> {
-  const results = await Promise.allSettled(indexTree(root).agents.map(async (agent) => agent.close?.()));
-  const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  if (errors.length > 0) throw new AggregateError(errors, `Closing the agents below "${root.name}" failed`);
-}

@@ -31,14 +31,14 @@ export async function requestEvents(
   const confirmations: FunctionCall[] = [];
   for (const { id, name, args = {} } of calls) {
     if (id === undefined) continue;
-    const authConfig = actions.requestedAuthConfigs[id];
-    if (authConfig !== undefined) {
+    if (Object.hasOwn(actions.requestedAuthConfigs, id)) {
+      const authConfig = actions.requestedAuthConfigs[id];
       const shown = (await ctx.credentials?.prepare(authConfig as JsonObject, ctx.session, ctx.signal)) ?? authConfig;
       const request = { functionCallId: id, authConfig: shown };
       credentials.push({ id: newCallId(), name: requestNames.credential, args: request });
     }
-    const toolConfirmation = actions.requestedToolConfirmations[id];
-    if (toolConfirmation) {
+    if (Object.hasOwn(actions.requestedToolConfirmations, id)) {
+      const toolConfirmation = actions.requestedToolConfirmations[id];
       const request = { originalFunctionCall: { id, name, args }, toolConfirmation };
       confirmations.push({ id: newCallId(), name: requestNames.confirmation, args: request });
     }

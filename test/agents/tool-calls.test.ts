@@ -1,44 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
 import type { Tool } from '../../src/core/runtime.ts';
-import type { Event } from '../../src/schemas/event.ts';
 import type { RunConfig } from '../../src/schemas/run.ts';
 import { Conversation, summary } from '../support/fake-run.ts';
-import { call, calls, type ReplyModel, replyModel, text } from '../support/reply-model.ts';
-
-const tool = (name: string, run: NonNullable<Tool['run']>, more: Partial<Tool> = {}): Tool => ({
-  kind: 'tool',
-  name,
-  description: `Does ${name}.`,
-  declaration: { name, description: `Does ${name}.` },
-  run,
-  ...more,
-});
-
-interface Scene {
-  readonly events: Event[];
-  readonly model: ReplyModel;
-  readonly conversation: Conversation;
-}
-
-/** One turn in which the model calls each tool once (or makes the given calls), then says "done". */
-async function scene(
-  tools: readonly Tool[],
-  runConfig: RunConfig = {},
-  {
-    made = tools.map(({ name }) => call(name)),
-    ...spec
-  }: Partial<LlmAgentSpec> & { made?: ReturnType<typeof call>[] } = {},
-): Promise<Scene> {
-  const model = replyModel(calls(...made), text('done'));
-  const conversation = new Conversation(llmAgent({ name: 'a', model, tools, ...spec }));
-  return { events: await conversation.send('go', { runConfig }), model, conversation };
-}
-
-const answerOf = (events: readonly Event[], at = 0): unknown =>
-  events[1]?.content?.parts[at]?.functionResponse?.response;
+import { call, calls, replyModel, text } from '../support/reply-model.ts';
+import { answerOf, scene, tool } from '../support/tool-scene.ts';
 
 it.each([
   [{ a: 1 }, { a: 1 }],
@@ -157,67 +124,18 @@ it('stores artifacts and searches memory for tools', async () => {
   expect(events[1]?.actions.artifactDelta).toEqual({ 'notes.txt': 0 });
 });
 
-it('gives up a tool that takes too long, tells it to stop, and goes on', async () => {
-  let reason: unknown;
-  const endless = tool('t', (_args, ctx) => {
-    ctx.signal.addEventListener('abort', () => (reason = ctx.signal.reason));
-    return new Promise(() => {});
+it('takes call ids and artifact names for what they are, whatever they look like', async () => {
+  const asking = tool('t', (_args, ctx) => {
+    ctx.requestConfirmation();
+    ctx.actions.artifactDelta['constructor'] = 3;
   });
 
-  const { events } = await scene([endless], { toolTimeoutMs: 10 });
+  const { events } = await scene([asking], {}, { made: [call('t', {}, 'constructor'), call('t', {}, '__proto__')] });
 
-  expect(answerOf(events)).toEqual({ error: 'The tool "t" did not answer within 0.01 s' });
-  expect(reason).toMatchObject({ code: 'timed_out' });
-  expect(summary(events).at(-1)).toBe('a: done');
-});
-
-it('prefers the time limit of the tool to that of the run', async () => {
-  const { events } = await scene([tool('t', () => new Promise(() => {}), { timeoutMs: 5 })], { toolTimeoutMs: 60_000 });
-
-  expect(answerOf(events)).toEqual({ error: 'The tool "t" did not answer within 0.005 s' });
-});
-
-it('swallows what a tool rejects with after it was given up', async () => {
-  const unhandled: unknown[] = [];
-  const note = (reason: unknown): void => void unhandled.push(reason);
-  process.on('unhandledRejection', note);
-  onTestFinished(() => void process.off('unhandledRejection', note));
-  const late = tool('t', () => sleep(20).then(() => Promise.reject(new Error('too late'))));
-
-  await scene([late], { toolTimeoutMs: 5 });
-  await sleep(40);
-
-  expect(unhandled).toEqual([]);
-});
-
-it('ends at once when the run is cancelled, whatever its tools do', async () => {
-  const cancel = new AbortController();
-  const deaf = tool('t', () => new Promise(() => {}));
-  const model = replyModel(calls(call('t')));
-  const conversation = new Conversation(llmAgent({ name: 'a', model, tools: [deaf] }));
-  setTimeout(() => cancel.abort(new Error('cancelled')), 5);
-
-  await expect(conversation.send('go', { signal: cancel.signal })).rejects.toThrow('cancelled');
-
-  expect(summary(conversation.session!.events)).toEqual(['user: go', 'a: t({})']);
-});
-
-it('leaves no timer behind', async () => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-  const before = timers();
-
-  await scene([tool('t', () => sleep(1))]);
-
-  expect(timers()).toBe(before);
-});
-
-it('cuts an answer of 5 MB and says so', async () => {
-  const { events, model } = await scene([tool('t', () => ({ rows: 'x'.repeat(5_000_000) }))]);
-
-  const answer = answerOf(events) as { result: string; truncated: string };
-  expect(answer.result).toHaveLength(1024 * 1024);
-  expect(answer.truncated).toContain('5000011 characters');
-  expect(model.requests).toHaveLength(2);
+  expect(Object.keys(events[1]!.actions.requestedToolConfirmations)).toEqual(['constructor', '__proto__']);
+  expect(events[1]?.actions.artifactDelta).toEqual({ constructor: 3 });
+  expect(events[2]?.content?.parts).toHaveLength(2);
+  expect(events).toHaveLength(3);
 });
 
 it('gives a tool arguments of its own to change', async () => {

@@ -3,6 +3,7 @@ import type { Event } from '../../schemas/event.ts';
 import { effectiveEvents, isEdit } from './edited-history.ts';
 import { narrate } from './narration.ts';
 import { pairedUpTo, pairResponses } from './pairing.ts';
+import { spoken } from './spoken.ts';
 import { isOnBranch, kindOf } from './visibility.ts';
 
 /** Whose view of the history is wanted. */
@@ -75,13 +76,16 @@ function history(events: readonly Event[], view: View): Collected {
 function collect(found: Collected, events: readonly Event[], view: View, from: number): Collected {
   const { contents } = found;
   for (let index = from; index < events.length; index += 1) {
-    const event = events[index] as Event;
-    const { content } = event;
-    if (content === undefined) {
-      if (!isEdit(event)) continue;
-      found.edited = true;
-      break;
+    let event = events[index] as Event;
+    if (event.content === undefined) {
+      if (isEdit(event)) {
+        found.edited = true;
+        break;
+      }
+      event = spoken(event);
     }
+    const { content } = event;
+    if (content === undefined) continue;
     if (!isOnBranch(event.branch, view.branch)) continue;
     const kind = kindOf(content);
     if (kind === 'invisible' || kind === 'internal') continue;

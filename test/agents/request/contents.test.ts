@@ -208,6 +208,17 @@ it('forgets what was rewound', () => {
   expect(shown(events)).toEqual(['user: one', 'user: four']);
 });
 
+it('shows what was said aloud as text', () => {
+  const events = [
+    stored('user', undefined, { inputTranscription: { text: 'hello there', finished: true } }),
+    stored('a', undefined, { outputTranscription: { text: 'good day', finished: true } }),
+    stored('b', undefined, { outputTranscription: { text: 'me too' } }),
+    stored('a', undefined, { outputTranscription: { finished: true } }),
+  ];
+
+  expect(shown(events)).toEqual(['user: hello there', 'model: good day', 'user: For context: [b] said: me too']);
+});
+
 it('goes on from where it was in a long history, for each agent and branch', () => {
   const events: Event[] = [];
   const grow = (): void => {
