@@ -4,13 +4,17 @@ import type { JsonObject } from '../../base/json.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { parseOptions } from '../options.ts';
 
-const scopes = z.union([z.record(z.string(), z.unknown()).transform((map) => Object.keys(map)), z.array(z.string())]);
+/** Names with descriptions, as OpenAPI has them, or just names. */
+const Scopes = z.union([z.record(z.string(), z.unknown()), z.array(z.string())]);
+export type Scopes = z.infer<typeof Scopes>;
+
+export const scopeNames = (scopes: Scopes): readonly string[] => (Array.isArray(scopes) ? scopes : Object.keys(scopes));
 
 const Flow = lenient({
   authorizationUrl: z.string().optional(),
   tokenUrl: z.string().optional(),
   refreshUrl: z.string().optional(),
-  scopes: scopes.default([]),
+  scopes: Scopes.default({}),
 });
 
 /** How a service wants to be shown a credential: an OpenAPI 3 security scheme, or OpenID Connect with its endpoints. */
@@ -31,7 +35,7 @@ export const AuthScheme = z.union([
     openIdConnectUrl: z.string().optional(),
     authorizationEndpoint: z.string().optional(),
     tokenEndpoint: z.string().optional(),
-    scopes: scopes.optional(),
+    scopes: Scopes.optional(),
   }),
 ]);
 export type AuthScheme = z.infer<typeof AuthScheme>;

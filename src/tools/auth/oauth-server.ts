@@ -12,7 +12,7 @@ import {
 } from 'openid-client';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { AuthScheme, OAuth2Auth } from './auth-config.ts';
+import { type AuthScheme, type OAuth2Auth, scopeNames } from './auth-config.ts';
 
 /** An OAuth 2 client at its authorization server, and what it asks for. */
 export interface OAuthServer {
@@ -49,7 +49,7 @@ export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, signal
   };
   return {
     configuration: configurationOf(metadata, client, plainFetch(signal)),
-    scopes: flow.scopes,
+    scopes: scopeNames(flow.scopes),
     grant: authorizationCode ? 'code' : 'clientCredentials',
     isPlain: true,
   };
@@ -61,7 +61,7 @@ async function openIdServer(
   signal: AbortSignal,
 ): Promise<OAuthServer> {
   const { openIdConnectUrl, authorizationEndpoint, tokenEndpoint } = scheme;
-  const scopes = scheme.scopes ?? ['openid'];
+  const scopes = scopeNames(scheme.scopes ?? ['openid']);
   if (tokenEndpoint !== undefined && authorizationEndpoint !== undefined) {
     const metadata = {
       issuer: new URL(tokenEndpoint).origin,

@@ -83,7 +83,8 @@ function parseText(text: string): JsonObject {
   try {
     value = parseYaml(text, { maxAliasCount: 1000 });
   } catch (error) {
-    throw unfit(errorText(error), error);
+    // The lines that follow quote the document.
+    throw unfit(errorText(error).split('\n', 1)[0] ?? '', error);
   }
   if (!isJsonObject(value)) throw unfit('it is no object');
   return value;

@@ -53,7 +53,7 @@ it('asks the user at the right address and shows no secret', async () => {
   const asked = await credentialExchanger.prepare(askedBy(ctx), ctx.session, ctx.signal);
   expect(asked).toEqual(askedBy(ctx));
   expect(JSON.stringify(asked)).not.toContain(client.clientSecret);
-  expect(asked).toMatchObject({ credentialKey: 'mail', authScheme: { type: 'oauth2' } });
+  expect(asked).toMatchObject({ credentialKey: 'mail', authScheme: configFor(server)['authScheme'] });
   const address = new URL(authUriOf(asked));
   expect(address.origin + address.pathname).toBe(`${server.url}/authorize`);
   expect(Object.fromEntries(address.searchParams)).toMatchObject({
