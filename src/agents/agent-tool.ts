@@ -118,7 +118,7 @@ async function contextApart(spec: AgentToolSpec, message: string, caller: ToolCo
     sessionId: keyOf(run.session).sessionId,
     state: withoutTemp(run.session.state),
   });
-  const { branch: _, ...shared } = run;
+  const { branch: _branch, continuing: _continuing, ...shared } = run;
   return {
     ...shared,
     invocationId: `e-${randomUUID()}`,

@@ -5,6 +5,7 @@ import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import { openSpan } from '../telemetry/spans.ts';
 import { changesAnything, StepContext } from './callback-context.ts';
+import { hasBegun } from './continuation.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 
 /**
@@ -26,7 +27,9 @@ export async function* enter(
   const own: RunContext = { ...ctx, ...overrides, agent, control: { ended: false }, trace: span.context };
   try {
     own.signal.throwIfAborted();
-    if (hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
+    const continuing = own.continuing === true && hasBegun(agent, own);
+    if (own.continuing && !continuing) Object.assign(own, { continuing });
+    if (!continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
       const event = await askAround('beforeAgent', own);
       if (event) yield event;
       if (event?.content || own.control.ended) return;

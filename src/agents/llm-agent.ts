@@ -2,6 +2,7 @@ import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
 import { isTruncated } from './answer-events.ts';
 import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution.ts';
+import { lastOwnEvent, newestSaying } from './continuation.ts';
 import { dataFilesIn, exploreFiles } from './data-files.ts';
 import { define, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
 import { modelFor, planFor, toolsOf } from './llm-plan.ts';
@@ -11,6 +12,7 @@ import { buildRequest } from './request/build-request.ts';
 import { resumption } from './resume.ts';
 import { tailCompaction } from './tail-compaction.ts';
 import { runTools } from './tool-phase.ts';
+import { runTransfer } from './transfer.ts';
 
 /**
  * An agent led by a model: it asks, runs the tools the answer calls, and asks again until the answer is final. Throws
@@ -41,10 +43,16 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
 }
 
 /** One turn: steps of asking the model and running the tools it calls, until nothing is left to do. */
-async function* runSteps(definition: LlmDefinition, ctx: RunContext): AsyncGenerator<Event, void, void> {
-  const plan = planFor(definition, ctx);
-  const model = modelFor(plan, ctx);
-  const freed = await resumption(ctx);
+async function* runSteps(definition: LlmDefinition, entered: RunContext): AsyncGenerator<Event, void, void> {
+  const plan = planFor(definition, entered);
+  const model = modelFor(plan, entered);
+  const freed = await resumption(entered);
+  if (entered.continuing && !freed) {
+    yield* runAgainTransfer(entered);
+    const newest = newestSaying(entered);
+    if (newest && endsTurn(newest, entered)) return;
+  }
+  const ctx = entered.continuing ? { ...entered, continuing: false } : entered;
   if (freed) {
     const tools = await toolsOf(plan, ctx);
     const last = yield* runTools({ definition, tools, ...freed }, ctx);
@@ -73,6 +81,12 @@ async function* runSteps(definition: LlmDefinition, ctx: RunContext): AsyncGener
     if (executor && code) yield (last = await runCode(executor, code, files, ctx));
     if (endsTurn(last, ctx)) return;
   }
+}
+
+/** Goes on with the agent that had the turn when the invocation was broken off, if that was another. */
+async function* runAgainTransfer(ctx: RunContext): AsyncGenerator<Event, void, void> {
+  const target = lastOwnEvent(ctx)?.actions.transferToAgent;
+  if (target !== undefined) yield* runTransfer(target, ctx);
 }
 
 const cutOff =

@@ -3,6 +3,7 @@ import { deepFreeze, define, isJsonObject, type JsonObject } from '../base/json.
 import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall, FunctionResponse } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses, ToolConfirmation } from '../schemas/event.ts';
+import { newestSaying } from './continuation.ts';
 import { credentialKeyOf } from './credential-state.ts';
 import { requestNames } from './reserved-names.ts';
 
@@ -22,7 +23,7 @@ const toolsetPrefix = '_adk_toolset_auth_';
  */
 export async function resumption(ctx: RunContext): Promise<Resumption | undefined> {
   const { events } = ctx.session;
-  const newest = events.at(-1);
+  const newest = ctx.continuing ? newestSaying(ctx) : events.at(-1);
   if (newest?.invocationId !== ctx.invocationId) return undefined;
   if (newest.author === ctx.agent.name) return abandonedCalls(newest);
   const at = events.findLastIndex(({ author }) => author === 'user');

@@ -11,6 +11,7 @@ import type {
   RunContext,
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
+import { placeOf } from './continuation.ts';
 import { enter } from './enter.ts';
 import { answeredChild, isWaiting } from './pause.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
@@ -42,16 +43,21 @@ export function sequentialAgent(spec: WorkflowSpec): Agent {
     ...base,
     async *run(ctx) {
       const { subAgents } = base;
-      for (let index = answeredChild(ctx, subAgents); index < subAgents.length; index += 1) {
-        const child = subAgents[index];
-        if (!child) continue;
+      const place = placeOf(subAgents, ctx);
+      const first = Math.max(place.child, answeredChild(ctx, subAgents));
+      for (const [index, child] of subAgents.entries()) {
+        if (index < first) continue;
         const progress: Progress = {};
-        yield* follow(child, ctx, progress);
+        yield* follow(child, goingOn(ctx, index === place.child), progress);
         if (isWaiting(ctx, progress.waiting)) return;
       }
     },
   };
 }
+
+/** The context of a child: only the one the invocation was broken off in is continued. */
+const goingOn = (ctx: RunContext, isCurrent: boolean): RunContext =>
+  ctx.continuing && !isCurrent ? { ...ctx, continuing: false } : ctx;
 
 interface Progress {
   escalated?: boolean;
@@ -86,12 +92,17 @@ export function loopAgent(spec: LoopSpec): Agent {
     ...base,
     async *run(ctx) {
       if (base.subAgents.length === 0) return;
-      for (let left = maxIterations || Number.POSITIVE_INFINITY, round = 0; left > 0; left -= 1, round += 1) {
+      const place = placeOf(base.subAgents, ctx);
+      const last = maxIterations || Number.POSITIVE_INFINITY;
+      for (let round = place.rounds; round < last; round += 1) {
         // Agents that never wait would keep everybody else waiting, and the abort that could stop them.
         if (round > 0) await setImmediate();
-        for (const child of base.subAgents) {
-          const progress: Progress = {};
-          yield* follow(child, ctx, progress);
+        for (const [index, child] of base.subAgents.entries()) {
+          const isFirst = round === place.rounds;
+          if (isFirst && index < place.child) continue;
+          const isCurrent = isFirst && index === place.child;
+          const progress: Progress = { escalated: isCurrent && place.escalated };
+          yield* follow(child, goingOn(ctx, isCurrent), progress);
           if (progress.escalated || isWaiting(ctx, progress.waiting)) return;
         }
       }

@@ -128,6 +128,11 @@ export interface RunContext extends ReadonlyContext {
   readonly data: Map<string, unknown>;
   /** The span that encloses this agent: opaque, made and read by telemetry. */
   readonly trace: object;
+  /**
+   * The invocation was broken off and goes on where its stored events end: agents that have begun leave out what they
+   * have done. Agents written as functions begin again.
+   */
+  readonly continuing?: boolean;
   readonly log?: RunLog;
   /** Trades what users answer to credential requests; absent: answers are taken as they are. */
   readonly credentials?: CredentialExchanger;

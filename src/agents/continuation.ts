@@ -1,0 +1,69 @@
+import type { Agent, RunContext } from '../core/runtime.ts';
+import { type Event, isFinalResponse } from '../schemas/event.ts';
+
+/** Whether the agent, or one below it, has done anything on this branch in the invocation that is continued. */
+export const hasBegun = (agent: Agent, ctx: RunContext): boolean => lastEventBelow(agent, ctx) !== undefined;
+
+/** The newest event of the invocation by the agent or one below it. */
+function lastEventBelow(agent: Agent, ctx: RunContext): Event | undefined {
+  const names = namesBelow(agent);
+  return eventsOf(ctx).findLast(({ author }) => names.has(author));
+}
+
+/** The newest event of the invocation by the agent itself. */
+export const lastOwnEvent = (ctx: RunContext): Event | undefined =>
+  eventsOf(ctx).findLast(({ author }) => author === ctx.agent.name);
+
+/** The newest event of the invocation on the agent's branch that says anything, whoever it is by. */
+export const newestSaying = (ctx: RunContext): Event | undefined =>
+  eventsOf(ctx).findLast(({ content }) => content !== undefined);
+
+/** Events of the invocation on this branch and below it, without the user's. */
+function eventsOf({ session, invocationId, branch }: RunContext): Event[] {
+  const first = session.events.findIndex((event) => event.invocationId === invocationId);
+  if (first < 0) return [];
+  return session.events
+    .slice(first)
+    .filter(
+      (event) => event.invocationId === invocationId && event.author !== 'user' && isWithin(event.branch, branch),
+    );
+}
+
+const isWithin = (inner: string | undefined, outer: string | undefined): boolean =>
+  outer === undefined || inner === outer || inner?.startsWith(`${outer}.`) === true;
+
+function namesBelow(agent: Agent): Set<string> {
+  const names = new Set([agent.name]);
+  for (const child of agent.subAgents ?? []) for (const name of namesBelow(child)) names.add(name);
+  return names;
+}
+
+/** Where agents that take turns stand in an invocation that is continued. */
+export interface Place {
+  /** The child whose turn it is, or was. */
+  readonly child: number;
+  /** Rounds that are over, the current one not counted. */
+  readonly rounds: number;
+  /** Whether an event of the current round escalated. */
+  readonly escalated: boolean;
+}
+
+/** Reads the place from the events; the start when nothing has happened yet, and in an invocation that just began. */
+export function placeOf(children: readonly Agent[], ctx: RunContext): Place {
+  const start = { child: 0, rounds: 0, escalated: false };
+  if (!ctx.continuing) return start;
+  const names = children.map(namesBelow);
+  let place: Place | undefined;
+  let hasEnded = false;
+  for (const event of eventsOf(ctx)) {
+    const child = names.findIndex((below) => below.has(event.author));
+    if (child < 0) continue;
+    const isSameAgain = children.length === 1 && hasEnded;
+    const isNextRound = place !== undefined && (child < place.child || isSameAgain);
+    const rounds: number = (place?.rounds ?? 0) + (isNextRound ? 1 : 0);
+    const escalated: boolean = event.actions.escalate === true || (!isNextRound && place?.escalated === true);
+    place = { child, rounds, escalated };
+    hasEnded = event.content !== undefined && isFinalResponse(event);
+  }
+  return place ?? start;
+}
