@@ -11,7 +11,8 @@ import type { GetSessionConfig, Session, SessionKey, SessionOwner, State } from 
 export interface SessionService {
   /**
    * A blank or absent id is generated (UUID). Initial `app:` and `user:` keys go to their scopes, `temp:` keys are
-   * dropped; `events` are stored in order with their state. Throws `session_exists`.
+   * dropped; `events` are stored in order with what they changed in the session's own state: they are past, so what they
+   * once wrote to `app:` and `user:` keys is not written again. Throws `session_exists`.
    */
   createSession(owner: SessionOwner, options?: NewSession): Promise<Session>;
   /**

@@ -88,6 +88,17 @@ function lifecycle(start: Start): void {
     expect(session?.state).toEqual({ mood: 'blue' });
   });
 
+  it('does not write the shared state of imported events again', async () => {
+    const sessions = await start();
+    const owner = freshOwner();
+    await sessions.createSession(owner, { sessionId: 's1', state: { 'app:theme': 'new', 'user:lang': 'de' } });
+    const event = saying('old', { 'app:theme': 'old', 'user:lang': 'en', own: 1 });
+
+    const session = await sessions.createSession(owner, { sessionId: 's2', events: [event] });
+
+    expect(session.state).toEqual({ 'app:theme': 'new', 'user:lang': 'de', own: 1 });
+  });
+
   it('creates nothing from events of which two have the same id', async () => {
     const sessions = await start();
     const owner = freshOwner();

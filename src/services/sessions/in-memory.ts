@@ -12,7 +12,7 @@ import {
   type SessionOwner,
 } from '../../schemas/session.ts';
 import { isEvaluationSession, pageBounds, pageTokenFor, storedEvent, windowOf } from './history.ts';
-import { applyDelta, applyScopedDelta, mergeState, type ScopedState } from './state-scopes.ts';
+import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
 
 export interface InMemorySessionsOptions {
   /** Sessions kept; beyond it the least recently used one is forgotten. Default: no limit. */
@@ -79,7 +79,7 @@ export class InMemorySessions implements SessionService {
       usedAt: now,
     };
     applyScopedDelta(stored.state, deepFreeze(toJson(options.state ?? {})) as JsonObject);
-    for (const event of stored.events) applyScopedDelta(stored.state, event.actions.stateDelta);
+    for (const event of stored.events) applyDelta(stored.state.session, splitState(event.actions.stateDelta).session);
     user.sessions.set(sessionId, stored);
     this.#recency.add(stored);
     this.#evict();
