@@ -52,8 +52,8 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     credentials: credentialExchanger,
     runConfig: {
       maxLlmCalls: config.maxLlmCalls,
-      ...(config.runTimeout !== undefined && { timeoutMs: config.runTimeout }),
-      ...(config.toolTimeout !== undefined && { toolTimeoutMs: config.toolTimeout }),
+      toolTimeoutMs: Math.max(1, config.toolTimeout),
+      ...(config.runTimeout > 0 && { timeoutMs: config.runTimeout }),
     },
     onBusy: config.onBusy,
     maxQueued: config.maxQueuedRuns,

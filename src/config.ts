@@ -110,10 +110,13 @@ export const Config = z.strictObject({
     'What a run does when its session already has one: queue, reject or interrupt',
     { value: 'POLICY' },
   ),
-  maxQueuedRuns: setting(wholeNumber(0, 10_000).default(32), 'Runs that may wait for one session', { value: 'COUNT' }),
+  maxQueuedRuns: setting(wholeNumber(0, 10_000).default(16), 'Runs that may wait for one session', { value: 'COUNT' }),
   maxLlmCalls: setting(wholeNumber(0).default(500), 'Model calls of one run; 0 is no limit', { value: 'COUNT' }),
-  runTimeout: setting(time().optional(), 'Time one run may take', { value: 'TIME', shown: 'no limit' }),
-  toolTimeout: setting(time().optional(), 'Time one tool call may take', { value: 'TIME', shown: 'no limit' }),
+  runTimeout: setting(time().default(600_000), 'Time one run may take; 0 is no limit', { value: 'TIME', shown: '10m' }),
+  toolTimeout: setting(time().default(60_000), 'Time one tool call may take, unless the tool says otherwise', {
+    value: 'TIME',
+    shown: '60s',
+  }),
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
   maxConnections: setting(wholeNumber(1).default(10_000), 'Connections at the same time', { value: 'COUNT' }),
   shutdownGrace: setting(time(3_600_000).default(5000), 'Time running runs get to end on shutdown', {

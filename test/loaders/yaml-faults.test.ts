@@ -34,17 +34,17 @@ it.each([
   [
     'a text for a number',
     yamlAgent('a', 'generate_content_config:\n  temperature: hot\n'),
-    `${at}4:3: "generateContentConfig.temperature" must be a number, not the text "hot"`,
+    `${at}4:3: "generate_content_config.temperature" must be a number, not the text "hot"`,
   ],
   [
     'a text for a truth',
     yamlAgent('a', 'disallow_transfer_to_peers: maybe\n'),
-    `${at}3:1: "disallowTransferToPeers" must be true or false`,
+    `${at}3:1: "disallow_transfer_to_peers" must be true or false`,
   ],
   [
     'a word of another list',
     yamlAgent('a', 'include_contents: some\n'),
-    `${at}3:1: "includeContents" must be "default" or "none", not "some"`,
+    `${at}3:1: "include_contents" must be "default" or "none", not "some"`,
   ],
   ['both spellings', yamlAgent('a', 'output_key: x\noutputKey: y\n'), 'is given twice'],
   [
@@ -58,7 +58,7 @@ it.each([
     `${at}3:1: unknown agent_class "LmmAgent" (did you mean "LlmAgent"?)`,
   ],
   ['a class in small letters', yamlAgent('a', 'agent_class: llmagent\n'), '(did you mean "LlmAgent"?)'],
-  ['no iterations', 'agent_class: LoopAgent\nname: a\nmax_iterations: 0\n', `${at}3:1: "maxIterations"`],
+  ['no iterations', 'agent_class: LoopAgent\nname: a\nmax_iterations: 0\n', `${at}3:1: "max_iterations"`],
   [
     'a bad script',
     yamlAgent('a', 'script:\n  - match: "("\n    text: x\n'),
@@ -67,7 +67,7 @@ it.each([
   [
     'a callback that is no list',
     yamlAgent('a', 'before_agent_callbacks: x\n'),
-    `${at}3:1: "beforeAgentCallbacks" must be a list, not the text "x"`,
+    `${at}3:1: "before_agent_callbacks" must be a list, not the text "x"`,
   ],
 ])('names the place of %s', async (_, text, message) => {
   expect(await faultOf({ 'root_agent.yaml': text })).toContain(message);
@@ -79,7 +79,7 @@ it('tells all faults of a file at once', async () => {
   expect(message.split('\n')).toEqual([
     expect.stringContaining('"name" must be a text'),
     expect.stringContaining('"instruction" is missing'),
-    expect.stringContaining('"outputKey" must be a text, not a list'),
+    expect.stringContaining('"output_key" must be a text, not a list'),
   ]);
 });
 
@@ -107,7 +107,7 @@ it.each([
   ['tools: [{ name: McpToolset, args: { stdio_server_params: { command: sh } } }]', 'not supported by this version'],
   ['model: a\nmodel_code: { name: x }', 'either "model" or "model_code", not both'],
   ['before_tool_callbacks: [{ name: x.y }]', 'before_tool_callback "x.y" not found'],
-  ['code_executor: x', '"codeExecutor" is not supported in YAML by this version'],
+  ['code_executor: x', '"code_executor" is not supported in YAML by this version'],
 ])('refuses %s', async (text, message) => {
   expect(await faultOf(root(text))).toContain(message);
 });

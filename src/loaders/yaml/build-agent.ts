@@ -14,7 +14,7 @@ import {
   type LlmAgentConfig,
   SubAgents,
 } from '../../schemas/agent-config.ts';
-import { spelledLike } from '../../schemas/spelled.ts';
+import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { toolsOf } from './build-tools.ts';
@@ -72,7 +72,8 @@ async function buildLlmAgent(
   const { registry } = maker;
   const file = source.yaml;
   for (const key of ['codeExecutor', 'planner'] as const) {
-    if (config[key] !== undefined) throw file.fail([key], `"${key}" is not supported in YAML by this version`);
+    if (config[key] !== undefined)
+      throw file.fail([key], `"${snakeCase(key)}" is not supported in YAML by this version`);
   }
   const tools = await toolsOf(config.tools ?? [], {
     file,

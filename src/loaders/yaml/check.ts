@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../../base/json.ts';
-import { spelledLike } from '../../schemas/spelled.ts';
+import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
 import { locatedError } from '../located.ts';
 import type { YamlFile } from './document.ts';
 
@@ -50,7 +50,7 @@ function describe(issue: Issue, value: unknown, file: YamlFile, at: readonly Pro
     if (inner) return describe({ ...inner, path: [...issue.path, ...inner.path] }, value, file, at);
   }
   const found = valueAt(value, issue.path);
-  const label = labelOf([...at, ...issue.path]);
+  const label = labelOf([...at, ...issue.path], file.value);
   return file.say([...at, ...issue.path], `${label}${fault(issue, found)}`);
 }
 
@@ -88,10 +88,19 @@ function kindOf(value: unknown): string {
   return `the ${typeof value} ${JSON.stringify(value) ?? ''}`;
 }
 
-function labelOf(path: readonly PropertyKey[]): string {
+/** The path as the file spells it: `"tools[0].args.agent" `. */
+function labelOf(path: readonly PropertyKey[], root: unknown): string {
   let label = '';
-  for (const part of path)
-    label += typeof part === 'number' ? `[${part}]` : `${label === '' ? '' : '.'}${String(part)}`;
+  let value = root;
+  for (const part of path) {
+    if (typeof part === 'number') {
+      label += `[${part}]`;
+    } else {
+      const key = isJsonObject(value) ? spelledLike(value, String(part)) : undefined;
+      label += `${label === '' ? '' : '.'}${key ?? snakeCase(String(part))}`;
+    }
+    value = valueAt(value, [part]);
+  }
   return label === '' ? '' : `"${label}" `;
 }
 
