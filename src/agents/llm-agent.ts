@@ -94,7 +94,7 @@ const cutOff =
 
 /** Whether an agent has nothing more to do after this event, the last of a step. */
 const endsTurn = (last: Event, ctx: RunContext): boolean =>
-  isFinalResponse(last) || last.actions.endOfAgent === true || ctx.control.ended;
+  isFinalResponse(last) || (last.actions.endOfAgent ?? last.actions.endInvocation) === true || ctx.control.ended;
 
 /** Closes toolsets and the code executor; every one is tried. Throws an AggregateError of what failed. */
 async function closeAll({ name, tools, codeExecutor }: LlmDefinition): Promise<void> {

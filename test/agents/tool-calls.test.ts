@@ -105,11 +105,16 @@ it('lets a tool end the turn, and skip the summary of the model', async () => {
     return { shown: 'as it is' };
   });
 
+  const older = tool('t', (_args, ctx) => {
+    ctx.actions.endInvocation = true;
+  });
+
   const ended = await scene([ending]);
+  const endedInOldWords = await scene([older]);
   const skipped = await scene([silent]);
 
   expect(ended.events[1]?.actions.endOfAgent).toBe(true);
-  expect([ended.model.requests.length, skipped.model.requests.length]).toEqual([1, 1]);
+  for (const { model } of [ended, endedInOldWords, skipped]) expect(model.requests).toHaveLength(1);
 });
 
 it('stores artifacts and searches memory for tools', async () => {
