@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { OnDisconnect } from '../schemas/run.ts';
+import { Bag, type Bagged } from './bag.ts';
 
 const lastFramesMs = 2_000;
 
 /** The runs that clients have started and that are not over. */
 export class ActiveRuns {
-  readonly #open = new Set<ActiveRun>();
+  readonly #open = new Bag<ActiveRun>();
   readonly #detachedMs: number;
   #empty: (() => void) | undefined;
 
@@ -28,7 +29,7 @@ export class ActiveRuns {
   /** Waits `graceMs` for the runs to end, then cancels the rest and lets their last frames leave. */
   async drain(graceMs: number): Promise<void> {
     if (await this.#ended(graceMs)) return;
-    for (const run of this.#open) run.cancel('The server is shutting down');
+    for (const run of this.#open.all()) run.cancel('The server is shutting down');
     await this.#ended(lastFramesMs);
   }
 
@@ -45,7 +46,8 @@ export class ActiveRuns {
 }
 
 /** One run and the client that waits for it. */
-export class ActiveRun {
+export class ActiveRun implements Bagged {
+  place = 0;
   readonly #controller = new AbortController();
   readonly #response: ServerResponse;
   readonly #detachedMs: number;

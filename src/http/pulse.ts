@@ -1,5 +1,7 @@
+import { Bag, type Bagged } from './bag.ts';
+
 /** Something that wants to hear the passing of time. */
-export interface Pulsed {
+export interface Pulsed extends Bagged {
   /** Called once per beat. */
   beat(): void;
 }
@@ -10,7 +12,7 @@ export interface Pulsed {
  */
 export class Pulse {
   readonly #everyMs: number;
-  readonly #members = new Set<Pulsed>();
+  readonly #members = new Bag<Pulsed>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(everyMs: number) {
@@ -30,6 +32,6 @@ export class Pulse {
   }
 
   readonly #beat = (): void => {
-    for (const member of this.#members) member.beat();
+    for (const member of this.#members.all()) member.beat();
   };
 }

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { type Event, eventJson } from '../schemas/event.ts';
 import type { ActiveRun } from './active-runs.ts';
@@ -12,6 +13,9 @@ const eventStreamHeaders = {
   'x-accel-buffering': 'no', // nginx would hold events back
 };
 
+/** Characters that are gathered before they must leave and others get their turn: a run can produce without a pause. */
+const batchLength = 8 * 1024;
+
 export interface SseOptions {
   readonly pulse: Pulse;
   /** Beats of silence before a comment is sent. */
@@ -21,8 +25,8 @@ export interface SseOptions {
 }
 
 /**
- * Sends the run's events, one frame and one write each, no faster than the client reads. Once the response has begun
- * a failure is its last frame. Returns when the run is over, whether or not somebody still reads.
+ * Sends the run's events, a frame each, no faster than the client reads. Once the response has begun a failure is its
+ * last frame. Returns when the run is over, whether or not somebody still reads.
  */
 export async function sendEvents(
   reply: FastifyReply,
@@ -55,8 +59,13 @@ export async function sendEvents(
 const frame = (event: Event): string => `data: ${eventJson(event)}\n\n`;
 const numbered = (event: Event, id: string): string => `id: ${id}\ndata: ${eventJson(event)}\n\n`;
 
-/** The writing end of a response that stays open. */
+/**
+ * The writing end of a response that stays open. What is sent before the event loop turns leaves in one write, always
+ * of whole frames: an event that comes alone leaves alone and at once.
+ */
 class EventStream implements Pulsed {
+  place = 0;
+  #pending = '';
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
   #quietBeats = 0;
@@ -77,19 +86,29 @@ class EventStream implements Pulsed {
     options.pulse.join(this);
   }
 
-  /** Whether the client keeps up: otherwise wait for `ready`. */
+  /** Whether to go on at once: otherwise wait for `ready`. */
   send(text: string): boolean {
     this.#quietBeats = 0;
-    return this.#response.destroyed || this.#response.write(text);
+    if (this.#pending === '') process.nextTick(flush, this);
+    this.#pending += text;
+    if (this.#pending.length < batchLength) return true;
+    this.flush();
+    return false;
   }
 
-  /** Resolves when there is room again, or nobody left to read. */
+  flush(): void {
+    if (this.#pending !== '' && !this.#response.destroyed) this.#response.write(this.#pending);
+    this.#pending = '';
+  }
+
+  /** Resolves when there is room again, or nobody left to read, and others had their turn. */
   ready(): Promise<void> {
-    if (this.#response.destroyed || !this.#response.writableNeedDrain) return Promise.resolve();
+    if (this.#response.destroyed || !this.#response.writableNeedDrain) return nextTurn();
     return new Promise((resolve) => (this.#wake = resolve));
   }
 
   end(): void {
+    this.flush();
     this.#options.pulse.leave(this);
     if (!this.#response.destroyed) this.#response.end();
   }
@@ -108,3 +127,5 @@ class EventStream implements Pulsed {
     this.#wake = undefined;
   };
 }
+
+const flush = (stream: EventStream): void => stream.flush();

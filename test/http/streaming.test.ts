@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { delay } from '../../src/base/abort.ts';
 import { type Event, eventJson } from '../../src/schemas/event.ts';
@@ -42,11 +43,14 @@ it('sends the headers before the first event', async () => {
   expect(await response.text()).toContain('Hello!');
 });
 
-it('sends each event in a chunk of its own', async () => {
-  const events = [says('one'), says('two — ünïcode'), says('three')];
+it('sends each event at once and whole, in a chunk of its own', async () => {
+  const events = [says('one'), says('two — ünïcode'), says('x'.repeat(100_000)), says('four')];
   const { app } = await server({
     async *script() {
-      yield* events;
+      for (const event of events) {
+        yield event;
+        await nextTurn();
+      }
     },
   });
   const { socket, received } = await rawClient(await listen(app));
@@ -60,6 +64,25 @@ it('sends each event in a chunk of its own', async () => {
     return `${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`;
   });
   expect(body).toBe(`${chunks.join('')}0\r\n\r\n`);
+});
+
+it('sends only whole events in a chunk when many come without a pause', async () => {
+  const events = Array.from({ length: 200 }, (_, index) => says(`number ${index}`));
+  const { app } = await server({
+    async *script() {
+      yield* events;
+    },
+  });
+  const { socket, received } = await rawClient(await listen(app));
+
+  socket.write(httpPost('/run_sse', runBody()));
+  await vi.waitUntil(() => received().endsWith('0\r\n\r\n'));
+
+  const body = received().slice(received().indexOf('\r\n\r\n') + 4);
+  const chunks = body.split(/\r\n[\da-f]+\r\n|^[\da-f]+\r\n/).filter((chunk) => chunk.startsWith('data: '));
+  expect(chunks.length).toBeGreaterThan(2);
+  expect(chunks.filter((chunk) => !chunk.endsWith('}\n\n'))).toEqual([]);
+  expect(chunks.join('')).toBe(events.map((event) => `data: ${eventJson(event)}\n\n`).join(''));
 });
 
 it.each(['/run', '/run_sse'])('cancels a run on %s when its client leaves', async (path) => {
