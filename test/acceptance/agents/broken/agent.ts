@@ -1,0 +1,1 @@
+throw new Error('This app is broken on purpose');
