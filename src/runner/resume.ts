@@ -1,13 +1,32 @@
 import type { AgentTree } from '../agents/tree.ts';
+import { AppError } from '../base/errors.ts';
 import type { Agent } from '../core/runtime.ts';
 import { functionCalls, functionResponses, type Event } from '../schemas/event.ts';
 
 /**
  * The agent that takes the next turn of a session: the one whose call the newest message answers, else the last one
- * that spoke and may be spoken to directly, else the root.
+ * that spoke and may be spoken to directly, else the root. In a resumable app an answered call of a sequence goes to the
+ * outermost sequence around it, which goes on where it paused.
  */
-export function agentToRun(tree: AgentTree, events: readonly Event[]): Agent {
-  return answeredAgent(tree, events) ?? lastSpeaker(tree, events) ?? tree.root;
+export function agentToRun(tree: AgentTree, events: readonly Event[], isResumable = false): Agent {
+  const answered = answeredAgent(tree, events);
+  if (answered) return (isResumable && outermostSequence(tree, answered)) || answered;
+  return lastSpeaker(tree, events) ?? tree.root;
+}
+
+/** The events as they were when the invocation's message had just been stored. Throws `run_not_found`. */
+export function eventsAtStart(events: readonly Event[], invocationId: string): readonly Event[] {
+  const first = events.findIndex((event) => event.invocationId === invocationId);
+  if (first < 0) throw new AppError('run_not_found', `Invocation not found: ${invocationId}`);
+  return events.slice(0, first + 1);
+}
+
+function outermostSequence(tree: AgentTree, agent: Agent): Agent | undefined {
+  let outermost: Agent | undefined;
+  for (let above = tree.parentOf(agent); above; above = tree.parentOf(above)) {
+    if (above.kind === 'sequential') outermost = above;
+  }
+  return outermost;
 }
 
 function answeredAgent(tree: AgentTree, events: readonly Event[]): Agent | undefined {

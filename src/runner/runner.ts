@@ -17,7 +17,7 @@ import { type ForkRequest, forkSession, rewindSession } from './branching.ts';
 import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
 import { askAll, checkPluginNames, closeAll, firstAnswer } from './plugins.ts';
-import { agentToRun } from './resume.ts';
+import { agentToRun, eventsAtStart } from './resume.ts';
 import { SessionQueue, type Turn } from './session-queue.ts';
 import { showEarly, storeUserMessage } from './user-message.ts';
 
@@ -83,6 +83,7 @@ export class Runner {
     try {
       turn = await this.#queue.enter(request, request.onBusy ?? this.#options.onBusy ?? 'queue', signal);
       const session = await this.#sessionFor(request, runConfig.autoCreateSession === true);
+      if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
       showEarly(request.stateDelta ?? {}, session);
       const ctx = this.#contextFor(app, session, { request, runConfig, signal: turn.signal, span });
       const stored = await storeUserMessage(request, ctx);
@@ -138,6 +139,7 @@ export class Runner {
     span.set({ 'gcp.vertex.agent.invocation_id': invocationId, 'gcp.vertex.agent.session_id': session.id });
     return {
       invocationId,
+      ...(isContinuation(request) && { continuing: true }),
       app,
       agent: app.rootAgent,
       session,
@@ -225,7 +227,9 @@ export class Runner {
       yield newEvent(ctx, 'model', { content: early });
       return;
     }
-    const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
+    const { session, app } = ctx;
+    const events = ctx.continuing ? eventsAtStart(session.events, ctx.invocationId) : session.events;
+    const agent = agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable);
     yield* enter(agent, ctx);
   }
 
@@ -256,5 +260,9 @@ function withoutRewound(session: Session): Session {
   const active = activeEvents(session.events);
   return active === session.events ? session : { ...session, events: [...active] };
 }
+
+/** A request that names an invocation and says nothing goes on with it where its events end. */
+const isContinuation = (request: RunRequest): boolean =>
+  request.invocationId !== undefined && request.newMessage === undefined;
 
 const tooLong = (ms: number): AppError => new AppError('timed_out', `The run took longer than ${ms} ms`);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { enter } from '../../src/agents/enter.ts';
 import { delay } from '../../src/base/abort.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { newEvent } from '../../src/core/new-event.ts';
@@ -246,4 +247,31 @@ it('hides rewound events from the next run but keeps them in the session', async
   expect(rewound.state).toEqual({ n: 1 });
   expect(seen.at(-1)).toEqual(['one', 'answer', 'other']);
   expect((await services.sessions.getSession(key))?.events).toHaveLength(7);
+});
+
+it('goes on with an invocation that broke off, with the agent that had it', async () => {
+  const specialist: Agent = {
+    name: 'specialist',
+    async *run(ctx) {
+      yield newEvent(ctx, 'specialist', { content: textContent('model', ctx.continuing ? 'went on' : 'began') });
+      throw new Error('power cut');
+    },
+  };
+  const root: Agent = { ...saying(), subAgents: [specialist], run: (ctx) => enter(specialist, ctx) };
+  const { runner, key, services } = await testRunner(root);
+  await runAll(runner, say(key, 'Hi')).catch(() => {});
+  const { invocationId } = (await services.sessions.getSession(key))!.events[0]!;
+
+  await runAll(runner, say(key, '', { newMessage: undefined, invocationId })).catch(() => {});
+
+  const { events } = (await services.sessions.getSession(key))!;
+  expect(events.filter(({ content }) => content).map(({ content }) => textOf(content))).toEqual([
+    'Hi',
+    'began',
+    'went on',
+  ]);
+  expect(new Set(events.map((event) => event.invocationId)).size).toBe(1);
+  await expect(
+    runAll(runner, say(key, '', { newMessage: undefined, invocationId: 'e-unknown' })),
+  ).rejects.toMatchObject({ code: 'run_not_found' });
 });
