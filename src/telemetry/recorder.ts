@@ -1,11 +1,12 @@
+import { Order, type Ordered } from '../base/order.ts';
 import { redact } from '../base/redact.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
 
-interface TraceLog {
+interface TraceLog extends Ordered<TraceLog> {
   readonly id: string;
   readonly spans: SpanRecord[];
-  readonly sessions: Set<string>;
+  readonly sessions: string[];
   readonly events: string[];
   weight: number;
 }
@@ -23,7 +24,8 @@ const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
 /** Keeps the latest traces of the process for the trace endpoints. Older ones are dropped, so memory stays bounded. */
 export class TraceRecorder implements SpanSink {
   readonly #traces = new Map<string, TraceLog>();
-  readonly #bySession = new Map<string, Set<TraceLog>>();
+  readonly #order = new Order<TraceLog>();
+  readonly #bySession = new Map<string, TraceLog[]>();
   readonly #byEvent = new Map<string, SpanRecord>();
   readonly #maxWeight: number;
   readonly #captureContent: boolean;
@@ -41,7 +43,7 @@ export class TraceRecorder implements SpanSink {
     trace.weight += span.weight;
     this.#weight += span.weight;
     this.#index(span, trace);
-    while (this.#weight > this.#maxWeight && this.#traces.size > 1) this.#dropOldest();
+    while (this.#weight > this.#maxWeight && this.#order.size > 1) this.#dropOldest();
   }
 
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
@@ -52,7 +54,7 @@ export class TraceRecorder implements SpanSink {
 
   /** Every finished span of every trace that touched the session, oldest first; empty when there is none. */
   forSession(sessionId: string): TraceSpan[] {
-    const spans = [...(this.#bySession.get(sessionId) ?? [])].flatMap((trace) => trace.spans);
+    const spans = (this.#bySession.get(sessionId) ?? []).flatMap((trace) => trace.spans);
     return spans
       .toSorted((a, b) => a.startTime - b.startTime)
       .map((span) => ({
@@ -68,25 +70,27 @@ export class TraceRecorder implements SpanSink {
 
   /** Drops what was recorded of a session that is being deleted. */
   forget(sessionId: string): void {
-    for (const trace of this.#bySession.get(sessionId) ?? []) this.#drop(trace);
+    const traces = this.#bySession.get(sessionId)?.slice() ?? [];
+    for (const trace of traces) this.#drop(trace);
   }
 
   #traceOf(id: string): TraceLog {
     const known = this.#traces.get(id);
     if (known) return known;
-    const trace: TraceLog = { id, spans: [], sessions: new Set(), events: [], weight: 0 };
+    const trace: TraceLog = { id, spans: [], sessions: [], events: [], weight: 0, before: undefined, after: undefined };
     this.#traces.set(id, trace);
+    this.#order.add(trace);
     return trace;
   }
 
   #index(span: SpanRecord, trace: TraceLog): void {
     for (const key of sessionKeys) {
       const sessionId = span.attributes[key];
-      if (typeof sessionId !== 'string' || trace.sessions.has(sessionId)) continue;
-      trace.sessions.add(sessionId);
+      if (typeof sessionId !== 'string' || trace.sessions.includes(sessionId)) continue;
+      trace.sessions.push(sessionId);
       const traces = this.#bySession.get(sessionId);
-      if (traces) traces.add(trace);
-      else this.#bySession.set(sessionId, new Set([trace]));
+      if (traces) traces.push(trace);
+      else this.#bySession.set(sessionId, [trace]);
     }
     const eventId = span.attributes[eventIdKey];
     if (typeof eventId === 'string' && (span.name === 'call_llm' || span.name.startsWith('execute_tool'))) {
@@ -105,17 +109,18 @@ export class TraceRecorder implements SpanSink {
   }
 
   #dropOldest(): void {
-    const oldest = this.#traces.values().next().value;
+    const oldest = this.#order.first;
     if (oldest) this.#drop(oldest);
   }
 
   #drop(trace: TraceLog): void {
     this.#traces.delete(trace.id);
+    this.#order.remove(trace);
     this.#weight -= trace.weight;
     for (const sessionId of trace.sessions) {
       const traces = this.#bySession.get(sessionId);
-      traces?.delete(trace);
-      if (traces?.size === 0) this.#bySession.delete(sessionId);
+      if (traces && traces.length > 1) traces.splice(traces.indexOf(trace), 1);
+      else this.#bySession.delete(sessionId);
     }
     for (const eventId of trace.events) this.#byEvent.delete(eventId);
   }

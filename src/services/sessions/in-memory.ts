@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import { Order, type Ordered } from '../../base/order.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
@@ -33,7 +34,7 @@ interface AppRecord {
   readonly users: Map<string, UserRecord>;
 }
 
-interface StoredSession {
+interface StoredSession extends Ordered<StoredSession> {
   readonly key: SessionKey;
   /** The session's own state and, shared with other sessions, its user's and its app's. */
   readonly state: ScopedState;
@@ -50,7 +51,7 @@ interface StoredSession {
 export class InMemorySessions implements SessionService {
   readonly #apps = new Map<string, AppRecord>();
   /** All sessions, least recently used first. */
-  readonly #recency = new Set<StoredSession>();
+  readonly #recency = new Order<StoredSession>();
   readonly #options: InMemorySessionsOptions;
 
   constructor(options: InMemorySessionsOptions = {}) {
@@ -77,6 +78,8 @@ export class InMemorySessions implements SessionService {
       eventIds,
       lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now / 1000),
       usedAt: now,
+      before: undefined,
+      after: undefined,
     };
     applyScopedDelta(stored.state, deepFreeze(toJson(options.state ?? {})) as JsonObject);
     for (const event of stored.events) applyDelta(stored.state.session, splitState(event.actions.stateDelta).session);
@@ -150,7 +153,7 @@ export class InMemorySessions implements SessionService {
         .find((found) => found !== undefined);
     }
     if (stored) {
-      this.#recency.delete(stored);
+      this.#recency.remove(stored);
       this.#recency.add(stored);
       stored.usedAt = Date.now();
     }
@@ -161,17 +164,17 @@ export class InMemorySessions implements SessionService {
   #evict(): void {
     const { maxSessions = Infinity, idleMs = Infinity, onEvicted } = this.#options;
     const latest = Date.now() - idleMs;
-    for (const stored of this.#recency) {
-      if (this.#recency.size <= maxSessions && stored.usedAt > latest) return;
-      this.#remove(stored);
-      onEvicted?.(stored.key);
+    for (let oldest = this.#recency.first; oldest; oldest = this.#recency.first) {
+      if (this.#recency.size <= maxSessions && oldest.usedAt > latest) return;
+      this.#remove(oldest);
+      onEvicted?.(oldest.key);
     }
   }
 
   /** Records of users and apps go with their last session, unless they have state to remember. */
   #remove(stored: StoredSession): void {
     const { appName, userId, sessionId } = stored.key;
-    this.#recency.delete(stored);
+    this.#recency.remove(stored);
     const app = this.#apps.get(appName);
     const user = app?.users.get(userId);
     user?.sessions.delete(sessionId);
