@@ -65,30 +65,87 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
  * Yields like `source`, but stops waiting for it once the signal aborts. One listener serves the whole stream: adding
  * one for each value costs more than the value itself.
  */
-export async function* stopOnAbort<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
-  signal.throwIfAborted();
-  const iterator = source[Symbol.asyncIterator]();
-  let interrupt: ((reason: unknown) => void) | undefined;
-  const onAbort = (): void => interrupt?.(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  let done = false;
-  try {
-    for (;;) {
-      const result = await new Promise<IteratorResult<T, unknown>>((resolve, reject) => {
-        interrupt = reject;
-        iterator.next().then(resolve, reject);
-        if (signal.aborted) reject(signal.reason as Error);
-      });
-      if (result.done) {
-        done = true;
-        return;
-      }
-      yield result.value;
-      signal.throwIfAborted();
+export function stopOnAbort<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncIterableIterator<T, void, void> {
+  return new StoppableIterator(source, signal);
+}
+
+/** Written by hand because a generator would cost every value a second promise. */
+class StoppableIterator<T> implements AsyncIterableIterator<T, void, void> {
+  readonly #source: AsyncIterable<T>;
+  readonly #signal: AbortSignal;
+  #iterator: AsyncIterator<T> | undefined;
+  #isOver = false;
+  /** The signal aborted while nobody was waiting: the next pull is told. */
+  #isUnheard = false;
+  #resolve: ((result: IteratorResult<T, void>) => void) | undefined;
+  #reject: ((reason: unknown) => void) | undefined;
+
+  constructor(source: AsyncIterable<T>, signal: AbortSignal) {
+    this.#source = source;
+    this.#signal = signal;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, void>> {
+    return new Promise(this.#pull);
+  }
+
+  return(): Promise<IteratorResult<T, void>> {
+    this.#leave();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  readonly #pull = (resolve: (result: IteratorResult<T, void>) => void, reject: (reason: unknown) => void): void => {
+    if (this.#isUnheard || (this.#signal.aborted && !this.#isOver)) {
+      this.#isUnheard = false;
+      this.#leave();
+      reject(this.#signal.reason);
+      return;
     }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    // A source that ignores the signal may never close, so we ask it to without waiting.
-    if (!done) iterator.return?.()?.then(undefined, () => {});
+    if (this.#isOver) {
+      resolve({ done: true, value: undefined });
+      return;
+    }
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#iterator ??= this.#start();
+    this.#iterator.next().then(this.#onResult, this.#onError);
+  };
+
+  #start(): AsyncIterator<T> {
+    this.#signal.addEventListener('abort', this.#onAbort, { once: true });
+    return this.#source[Symbol.asyncIterator]();
+  }
+
+  readonly #onResult = (result: IteratorResult<T, unknown>): void => {
+    if (result.done) this.#end();
+    this.#resolve?.(result as IteratorResult<T, void>);
+    this.#reject = undefined;
+  };
+
+  readonly #onError = (error: unknown): void => {
+    this.#end();
+    this.#reject?.(error);
+  };
+
+  readonly #onAbort = (): void => {
+    this.#leave();
+    if (this.#reject) this.#reject(this.#signal.reason);
+    else this.#isUnheard = true;
+  };
+
+  /** A source that ignores the signal may never close, so it is asked to without waiting. */
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#iterator?.return?.()?.then(undefined, () => {});
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }

@@ -87,6 +87,38 @@ it('leaves a source that never answers when the signal aborts', async () => {
   expect(listeners(control.signal)).toBe(0);
 });
 
+it('tells of an abort that came between two values, and closes the source', async () => {
+  const control = new AbortController();
+  let closed = false;
+  async function* source(): AsyncGenerator<number> {
+    try {
+      yield 1;
+      yield 2;
+    } finally {
+      closed = true;
+    }
+  }
+  const values = stopOnAbort(source(), control.signal);
+
+  await values.next();
+  control.abort(new Error('cancelled'));
+
+  await expect(values.next()).rejects.toThrow('cancelled');
+  expect(await values.next()).toEqual({ value: undefined, done: true });
+  expect(closed).toBe(true);
+});
+
+it('does not start a source once the signal has aborted', async () => {
+  let started = false;
+  async function* source(): AsyncGenerator<number> {
+    started = true;
+    yield 1;
+  }
+
+  await expect(stopOnAbort(source(), AbortSignal.abort(new Error('too late'))).next()).rejects.toThrow('too late');
+  expect(started).toBe(false);
+});
+
 it('closes its source when the consumer leaves', async () => {
   let closed = false;
   async function* source(): AsyncGenerator<number> {
