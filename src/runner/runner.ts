@@ -176,10 +176,11 @@ export class Runner {
     const timer = limit === undefined ? undefined : setTimeout(() => turn.abort(tooLong(limit)), limit);
     let last: Event | undefined;
     let failureStored = false;
-    let failure: unknown = new AppError('run_cancelled', 'The run was left before its end');
+    let failure: unknown = leftEarly;
     try {
+      const passesFragments = ctx.plugins.length === 0;
       for await (const event of stopOnAbort(this.#answers(ctx), ctx.signal)) {
-        last = await store(event, ctx);
+        last = passesFragments && event.partial ? event : await store(event, ctx);
         yield last;
       }
       failure = undefined;
@@ -264,5 +265,8 @@ function withoutRewound(session: Session): Session {
 /** A request that names an invocation and says nothing goes on with it where its events end. */
 const isContinuation = (request: RunRequest): boolean =>
   request.invocationId !== undefined && request.newMessage === undefined;
+
+/** Made once: most runs need none, and a stack costs more than all else a run does at its start. */
+const leftEarly = new AppError('run_cancelled', 'The run was left before its end');
 
 const tooLong = (ms: number): AppError => new AppError('timed_out', `The run took longer than ${ms} ms`);
