@@ -56,7 +56,7 @@ it('leaves no timer behind', async () => {
 
   await scene([tool('t', () => sleep(1))]);
 
-  expect(timers()).toBe(before);
+  expect(timers()).toBeLessThanOrEqual(before);
 });
 
 it('cuts an answer of 5 MB and says so', async () => {
