@@ -52,7 +52,7 @@ export async function* askModel(
     for (;;) {
       let response: ModelResponse | undefined;
       try {
-        stream ??= new ModelStream(model.generate(step.request, ctx.signal), ctx.signal);
+        stream ??= new ModelStream(answersOf(question, model), ctx.signal);
         response = await stream.next();
       } catch (error) {
         ctx.signal.throwIfAborted();
@@ -89,6 +89,21 @@ function countCall({ calls, runConfig }: RunContext): void {
     throw new AppError('LlmCallsLimitExceededException', `The run has used up its ${limit} model calls`);
   }
   calls.count += 1;
+}
+
+/** What the model answers, or the plugins that stand around it, the first plugin outermost. */
+function answersOf(question: Question, model: Model): AsyncIterable<ModelResponse> {
+  const { ctx, step } = question;
+  let call = (): AsyncIterable<ModelResponse> => model.generate(step.request, ctx.signal);
+  if (!hasHook(ctx, 'aroundModel')) return call();
+  const context = contextOf(question);
+  for (const plugin of ctx.plugins.toReversed()) {
+    if (!plugin.aroundModel) continue;
+    const ask = plugin.aroundModel.bind(plugin);
+    const inner = call;
+    call = () => ask(step.request, context, inner);
+  }
+  return call();
 }
 
 const contextOf = (question: Question): StepContext => (question.callbacks ??= new StepContext(question.ctx));

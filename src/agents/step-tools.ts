@@ -34,9 +34,20 @@ export async function listTools(
   ctx: RunContext,
 ): Promise<StepTools> {
   const lists = await Promise.all(
-    items.map(async (item) => (item.kind === 'toolset' ? [item, ...(await item.getTools(ctx))] : [item])),
+    items.map(async (item) => {
+      if (item.kind !== 'toolset') return [item];
+      return (await replaced(item, ctx)) ?? [item, ...(await item.getTools(ctx))];
+    }),
   );
   return stepTools(agent, lists.flat());
+}
+
+async function replaced(toolset: Toolset, ctx: RunContext): Promise<readonly Tool[] | undefined> {
+  for (const plugin of ctx.plugins) {
+    const tools = await plugin.replaceToolset?.(toolset, ctx);
+    if (tools) return tools;
+  }
+  return undefined;
 }
 
 /** Leaves only the named tools. */

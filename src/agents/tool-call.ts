@@ -102,15 +102,31 @@ const nameless = (name: string): Tool => ({ kind: 'tool', name, description: '' 
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 
-async function run({ call, tool, context, setting }: Attempt, args: JsonObject): Promise<unknown> {
-  if (!tool) throw unknownTool(call.name, setting.tools);
+async function run(attempt: Attempt, args: JsonObject): Promise<unknown> {
+  const { call, tool, context, setting } = attempt;
   const { ctx } = setting;
-  const timeoutMs = tool.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultTimeoutMs;
-  return within(confirmedRun(tool, args, context), timeoutMs, ctx.signal, () => {
-    const late = new AppError('timed_out', `The tool "${tool.name}" did not answer within ${timeoutMs / 1000} s`);
+  const timeoutMs = tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultTimeoutMs;
+  return within(surroundedRun(attempt, args), timeoutMs, ctx.signal, () => {
+    const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
     context.giveUp(late);
     return late;
   });
+}
+
+/** The tool's result, or that of the plugins that stand around it, the first plugin outermost. */
+function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObject): Promise<unknown> {
+  let answer = async (): Promise<unknown> => {
+    if (!tool) throw unknownTool(call.name, setting.tools);
+    return confirmedRun(tool, args, context);
+  };
+  if (!hasHook(setting.ctx, 'aroundTool')) return answer();
+  for (const plugin of setting.ctx.plugins.toReversed()) {
+    if (!plugin.aroundTool) continue;
+    const ask = plugin.aroundTool.bind(plugin);
+    const inner = answer;
+    answer = () => ask(tool ?? nameless(call.name), args, context, inner);
+  }
+  return answer();
 }
 
 /** Runs the tool, unless the user has to be asked first, or has said no. */

@@ -202,6 +202,8 @@ export interface Tool {
 export interface Toolset {
   readonly kind: 'toolset';
   readonly name?: string;
+  /** Its tools run on another machine or in another process: they change nothing here but by what they answer. */
+  readonly isRemote?: boolean;
   getTools(ctx: ReadonlyContext): Promise<readonly Tool[]>;
   /** Asked before the request hooks of its tools. */
   processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;
@@ -271,6 +273,16 @@ export interface Plugin {
   beforeTool?: BeforeToolCallback;
   afterTool?: AfterToolCallback;
   onToolError?: OnToolErrorCallback;
+  /** Stands between the callbacks and the model: hands on what `call` gives, or answers in its place. */
+  aroundModel?(
+    request: ModelRequest,
+    ctx: CallbackContext,
+    call: () => AsyncIterable<ModelResponse>,
+  ): AsyncIterable<ModelResponse>;
+  /** The same for a tool, and for names no tool has: `call` then throws. What it gives is the tool's raw result. */
+  aroundTool?(tool: Tool, args: JsonObject, ctx: ToolContext, call: () => Promise<unknown>): Promise<unknown>;
+  /** Tools in the place of a toolset, which is then left out of the step; absent: the toolset is asked. */
+  replaceToolset?(toolset: Toolset, ctx: ReadonlyContext): MaybePromise<readonly Tool[] | undefined>;
   /** Names of the tools the model may see in this step; absent: all. */
   beforeToolSelection?(
     tools: ReadonlyMap<string, Tool>,

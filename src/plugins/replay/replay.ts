@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ModelResponse } from '../../core/model.ts';
-import type { CallbackContext, Plugin, Tool, ToolContext } from '../../core/runtime.ts';
+import type { CallbackContext, Plugin, Tool } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { type Recording, readCassette } from './cassette.ts';
+import { Cursor } from './cursor.ts';
 
 /** What a client puts into the session state to have its run replayed or recorded. */
 export const CassetteConfig = lenient({
@@ -17,25 +18,51 @@ export type CassetteConfig = z.infer<typeof CassetteConfig>;
 /** Session state key of the conformance clients. */
 export const replayKey = '_adk_replay_config';
 
+/** Tools of the runtime itself: run when the cassette does not hold their calls. */
+const ownTools = new Set(['transfer_to_agent', 'set_model_response', 'exit_loop']);
+
 /**
  * Answers model and tool calls from a recorded conversation instead of making them, for runs whose state carries
- * `_adk_replay_config`. Cassettes are read below `root` only. Tools are still run for what they do to the state; their
- * recorded answer is used. Other runs are left alone.
+ * `_adk_replay_config`. Cassettes are read below `root` only. Callbacks run as ever. Tools are still run for what they
+ * do to the state, except those of other servers; their recorded answer is used. Other runs are left alone.
  */
 export function replayPlugin({ root }: { root: string }): Plugin {
   return {
     name: 'replay',
     appliesTo: (session) => session.state[replayKey] !== undefined,
-    async beforeModel(_request, ctx) {
+    async *aroundModel(_request, ctx, call) {
       const cursor = await cursorOf(ctx, root);
-      return cursor && whole(cursor.next(ctx.agentName, 'model'));
+      if (cursor) yield* recordedAnswer(ctx, cursor);
+      else yield* call();
     },
     async beforeTool(tool, args, ctx) {
+      // Taken before an agent's own callbacks can answer: such answers were recorded too.
+      (await cursorOf(ctx, root))?.tool(ctx.agentName, tool.name, { id: ctx.functionCallId, args });
+    },
+    async aroundTool(tool, args, ctx, call) {
       const cursor = await cursorOf(ctx, root);
-      if (!cursor) return undefined;
-      const recording = cursor.next(ctx.agentName, 'tool', tool.name);
-      await runForEffect(tool, args, ctx);
-      return recording.toolRecording?.toolResponse?.response ?? {};
+      if (!cursor) return call();
+      const recording = cursor.tool(ctx.agentName, tool.name, { id: ctx.functionCallId, args });
+      if (!recording) {
+        if (!tool.run || ownTools.has(tool.name)) return call();
+        throw leftTheTape(ctx, `call of tool "${tool.name}"`);
+      }
+      if (ctx.run.branch !== undefined) await cursor.turnOf(recording);
+      const response = recording.toolRecording?.toolResponse?.response ?? {};
+      if (tool.customMetadata?.['agent'] !== undefined) cursor.lend(ctx.signal, asText(response));
+      await ignoringFailure(call);
+      return isLater(tool, response) ? undefined : response;
+    },
+    async afterTool(_tool, _args, ctx) {
+      (await cursorOf(ctx, root))?.finish(ctx.functionCallId);
+    },
+    async replaceToolset(toolset, ctx) {
+      if (toolset.isRemote) return [];
+      try {
+        return await toolset.getTools(ctx);
+      } catch {
+        return []; // its calls are answered from the cassette
+      }
     },
   };
 }
@@ -47,32 +74,6 @@ export function cassetteConfig(ctx: CallbackContext, key: string): CassetteConfi
   const parsed = CassetteConfig.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new AppError('ConfigurationException', `State "${key}": ${z.prettifyError(parsed.error)}`);
-}
-
-/** Walks the recordings of one user message; agents may interleave, so each agent's recordings are taken in their order. */
-class Cursor {
-  readonly #left: Recording[];
-  readonly #index: number;
-
-  constructor(recordings: readonly Recording[], index: number) {
-    this.#left = recordings.filter((recording) => recording.userMessageIndex === index);
-    this.#index = index;
-  }
-
-  next(agentName: string, kind: 'model' | 'tool', toolName?: string): Recording {
-    const at = this.#left.findIndex(
-      ({ agentName: name, llmRecording, toolRecording }) =>
-        name === agentName &&
-        (kind === 'model' ? llmRecording !== undefined : toolRecording?.toolCall.name === toolName),
-    );
-    const [found] = at < 0 ? [] : this.#left.splice(at, 1);
-    if (found) return found;
-    const what = kind === 'model' ? 'model call' : `call of tool "${toolName}"`;
-    throw new AppError(
-      'ConfigurationException',
-      `The cassette has no further ${what} of agent "${agentName}" for user message ${this.#index}`,
-    );
-  }
 }
 
 async function cursorOf(ctx: CallbackContext, root: string): Promise<Cursor | undefined> {
@@ -87,18 +88,56 @@ async function cursorOf(ctx: CallbackContext, root: string): Promise<Cursor | un
   return cursor;
 }
 
-/** The stored (whole) response of a recorded model call; fragments of a streamed one are left out. */
-function whole({ llmRecording }: Recording): ModelResponse {
-  const responses = llmRecording?.llmResponses ?? (llmRecording?.llmResponse ? [llmRecording.llmResponse] : []);
-  const response = responses.findLast(({ partial }) => !partial) ?? responses.at(-1);
-  if (!response) throw new AppError('ConfigurationException', 'The cassette has a model call without a response');
-  return response;
+async function* recordedAnswer(ctx: CallbackContext, cursor: Cursor): AsyncGenerator<ModelResponse, void, void> {
+  const recording = cursor.model(ctx.agentName);
+  if (!recording) {
+    yield unrecorded(ctx, cursor);
+    return;
+  }
+  if (ctx.run.branch !== undefined) await cursor.turnOf(recording);
+  try {
+    yield* responsesOf(recording, ctx.run.runConfig.streamingMode === 'sse');
+  } finally {
+    cursor.done(recording);
+  }
 }
 
-async function runForEffect(tool: Tool, args: JsonObject, ctx: ToolContext): Promise<void> {
-  if (tool.customMetadata?.['agent'] !== undefined) return; // an agent as a tool would make model calls of its own
+/** What a recorded model call answered. Fragments are for those who stream; without a whole answer they make up one. */
+function responsesOf({ llmRecording }: Recording, streaming: boolean): ModelResponse[] {
+  const responses = llmRecording?.llmResponses ?? (llmRecording?.llmResponse ? [llmRecording.llmResponse] : []);
+  const whole = responses.filter(({ partial }) => !partial);
+  const last = responses.at(-1);
+  if (whole.length > 0 || !last) return streaming ? responses : whole;
+  const { partial: _, ...rest } = last;
+  const parts = responses.flatMap(({ content }) => content?.parts ?? []);
+  return [...(streaming ? responses : []), { ...rest, content: { role: 'model', parts } }];
+}
+
+/** ADK does not record the model calls of an agent that runs as a tool: its last answer is the tool's. */
+function unrecorded(ctx: CallbackContext, cursor: Cursor): ModelResponse {
+  const text = cursor.lentTo(ctx.signal);
+  if (text === undefined) throw leftTheTape(ctx, 'model call');
+  return { content: { role: 'model', parts: [{ text }] } };
+}
+
+const asText = (response: JsonObject): string =>
+  typeof response['result'] === 'string' ? response['result'] : JSON.stringify(response);
+
+function leftTheTape(ctx: CallbackContext, what: string): AppError {
+  const { userMessageIndex } = cassetteConfig(ctx, replayKey) ?? {};
+  return new AppError(
+    'ConfigurationException',
+    `The cassette has no further ${what} of agent "${ctx.agentName}" for user message ${userMessageIndex}`,
+  );
+}
+
+/** A long-running tool that has not answered yet is recorded with nothing, or with null in the place of a result. */
+const isLater = (tool: Tool, response: JsonObject): boolean =>
+  tool.isLongRunning === true && Object.values(response).every((value) => value === null);
+
+async function ignoringFailure(call: () => Promise<unknown>): Promise<void> {
   try {
-    await tool.run?.(args, ctx);
+    await call();
   } catch {
     // The recorded answer counts, whatever the tool does today.
   }

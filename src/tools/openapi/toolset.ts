@@ -41,6 +41,7 @@ export function openApiToolset(options: OpenApiToolsetOptions): Toolset {
   let tools: Promise<readonly Tool[]> | undefined;
   const source: Toolset = {
     kind: 'toolset',
+    isRemote: true,
     name: 'openapi',
     getTools: () => (tools ??= readTools(options)),
     close: async () => {},

@@ -1,0 +1,1 @@
+export const look = (): { seen: string } => ({ seen: 'something else' });
