@@ -1,5 +1,10 @@
 #!/usr/bin/env node
-import { runCommand } from './cli.ts';
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+// Before anything else is loaded: from the second start on, neither types are stripped nor code compiled again.
+enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/agent-server', import.meta.url)));
+const { runCommand } = await import('./cli.ts');
 
 // The only place that reads process.env.
 const code = await runCommand(process.argv.slice(2), { env: process.env, cwd: process.cwd() });

@@ -114,9 +114,9 @@ export function isFolder(path: string): boolean {
 
 /** The real path of a regular file; `undefined` when there is none (broken link, pipe, device). */
 export function realFile(path: string): string | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? realpathSync(path) : undefined;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? realpathSync.native(path) : undefined;
 }
 
 function realFolder(path: string): string | undefined {
-  return isFolder(path) ? realpathSync(path) : undefined;
+  return isFolder(path) ? realpathSync.native(path) : undefined;
 }

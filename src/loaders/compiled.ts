@@ -26,7 +26,7 @@ export function compiledFolders({ sourceDir, buildOutputDirs = usualBuildOutput 
     buildOutputDirs
       .map((dir) => (isAbsolute(dir) ? dir : join(sourceDir, dir)))
       .filter(isFolder)
-      .map((dir) => realpathSync(dir));
+      .map((dir) => realpathSync.native(dir));
 
   const builtOf = (name: string): AppSource | undefined => {
     for (const root of roots()) {
@@ -34,7 +34,7 @@ export function compiledFolders({ sourceDir, buildOutputDirs = usualBuildOutput 
       const found = isFolder(folder) ? inspect(folder, name, root).source : undefined;
       if (found) return found;
     }
-    const own = isFolder(sourceDir) ? realpathSync(sourceDir) : undefined;
+    const own = isFolder(sourceDir) ? realpathSync.native(sourceDir) : undefined;
     for (const dir of own === undefined ? [] : buildOutputDirs) {
       if (isAbsolute(dir)) continue;
       const folder = join(sourceDir, name, dir);
