@@ -22,6 +22,7 @@ export function apiPage(operations: readonly Operation[], document: OpenApiDocum
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>API of ${title}</title>
+        <link rel="icon" href="data:," />
         <style>
           ${{ markup: css }}
         </style>

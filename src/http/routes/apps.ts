@@ -16,7 +16,7 @@ export function appOperations(loader: AgentLoader): Operation[] {
       method: 'GET',
       paths: ['/list-apps'],
       tag,
-      summary: 'List the apps: their names, or more about each with `detailed=true`',
+      summary: 'List the apps: their names, or more about each with detailed=true',
       query: ListQuery,
       answer: { schema: z.union([z.array(z.string()), z.object({ apps: z.array(AppSummary) })]) },
       async handle({ query }) {

@@ -88,7 +88,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       method: 'GET',
       paths: [`${one}/versions/{version}`],
       tag,
-      summary: 'Load one version of an artifact, by number or as `latest`',
+      summary: 'Load one version of an artifact, by number or as "latest"',
       params: VersionParams,
       answer: { schema: Part },
       handle: ({ params: { version, ...artifact } }) => load(artifact, version),

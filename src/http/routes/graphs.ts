@@ -77,7 +77,7 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
         '/dev/build_graph_image/{appName}',
       ],
       tag,
-      summary: 'Draw each level of the agent tree; the level named by `node` also stands at the top',
+      summary: 'Draw each level of the agent tree; the level named by "node" also stands at the top',
       params: AppParams,
       query: ImageQuery,
       answer: { schema: z.object({ dotSrc: z.string() }).catchall(GraphResponse) },
