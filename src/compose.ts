@@ -93,6 +93,7 @@ function httpConfigOf(config: Config): NonNullable<Parameters<typeof buildApp>[0
     bodyLimitBytes: config.bodyLimit,
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
+    ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),
   };
 }

@@ -101,6 +101,11 @@ export const Config = z.strictObject({
   ),
   cors: Cors.prefault({}),
   insecure: setting(onOff().default(false), 'Serve on an address others can reach, without authentication'),
+  defaultApp: setting(text('must be the name of an app').optional(), 'App that requests mean which name none', {
+    env: 'ADK_DEFAULT_APP_NAME',
+    value: 'NAME',
+    shown: 'none',
+  }),
   devUi: setting(text('must be a folder').optional(), 'Folder of another web UI to serve under /dev-ui', {
     value: 'DIR',
     shown: 'the one that comes with the server',

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
 import { registerCors } from './cors.ts';
+import { rewriteUrl } from './default-app.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { registerDevUi } from './dev-ui.ts';
 import { guardHook, newGuard } from './guards.ts';
@@ -30,7 +31,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     keepAliveBeats: config.keepAliveMs / beatMs,
     stallBeats: config.stallMs / beatMs,
   };
-  const operations = routeTable({ ...deps, runs, sse, isClosing });
+  const operations = routeTable({ ...deps, runs, sse, isClosing, defaultApp: config.defaultApp });
 
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
@@ -58,6 +59,7 @@ function serverOptions(config: HttpConfig): FastifyHttpOptions<Server> {
     keepAliveTimeout: 65_000,
     clientErrorHandler: answerClientError,
     routerOptions: { maxParamLength: 16_384 },
+    ...(config.defaultApp === undefined ? {} : { rewriteUrl: rewriteUrl(config.defaultApp) }),
     http: {
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2_000,

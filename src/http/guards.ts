@@ -7,7 +7,7 @@ const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Whether only programs of this machine can connect to the address. */
 export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host === '[::1]' || host.startsWith('127.');
+  host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(?:\.\d+){3}$/.test(host);
 
 /** Who may call: decides on a request's headers alone, before its body is read. */
 export interface Guard {

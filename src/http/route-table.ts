@@ -19,6 +19,7 @@ export interface TableContext extends HttpDeps {
   readonly runs: ActiveRuns;
   readonly sse: SseOptions;
   readonly isClosing: () => boolean;
+  readonly defaultApp: string | undefined;
 }
 
 /** Every operation of the API, each declared once with all its spellings. */

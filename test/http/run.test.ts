@@ -177,3 +177,23 @@ it.each([
   expect(answer.statusCode).toBe(400);
   expect(answer.json<{ detail: string }>().detail).toContain(`Invalid request body: ${fault}`);
 });
+
+it('takes the default app for requests that name none', async () => {
+  const seen: string[] = [];
+  const { app } = await server({
+    async *script({ appName }) {
+      seen.push(appName);
+      yield says('ok');
+    },
+    config: { defaultApp: 'demo' },
+  });
+
+  const session = await app.inject({ method: 'POST', url: '/users/u/sessions/s' });
+  const info = await app.inject('/app-info');
+  const run = await app.inject({ method: 'POST', url: '/run', payload: runBody('Hi', { appName: undefined }) });
+  await app.inject({ method: 'POST', url: '/run', payload: runBody('Hi', { appName: 'other' }) });
+
+  expect([session.statusCode, info.statusCode, run.statusCode]).toEqual([200, 200, 200]);
+  expect(session.json()).toMatchObject({ id: 's', appName: 'demo' });
+  expect(seen).toEqual(['demo', 'other']);
+});
