@@ -65,14 +65,22 @@ export const Content = lenient({ role: z.string().optional(), parts: z.array(Par
 });
 export type Content = z.infer<typeof Content>;
 
-/** A message a client may send: at least one part, none of them empty. */
+/** Parts one message may have. */
+export const maxParts = 1_000;
+
+/** A message a client may send: at least one part, none of them empty, not too many. */
 export const MessageContent = Content.refine((content) => content.parts.length > 0, {
   message: 'must have at least one part',
   path: ['parts'],
-}).refine((content) => content.parts.every((part) => Object.keys(part).length > 0), {
-  message: 'has an empty part',
-  path: ['parts'],
-});
+})
+  .refine((content) => content.parts.length <= maxParts, {
+    message: `must not have more than ${maxParts} parts`,
+    path: ['parts'],
+  })
+  .refine((content) => content.parts.every((part) => Object.keys(part).length > 0), {
+    message: 'has an empty part',
+    path: ['parts'],
+  });
 
 export const textPart = (text: string): Part => ({ text });
 
