@@ -165,6 +165,11 @@ it.each([
   ['a path as name', { appName: '../demo' }, 'appName: holds a slash'],
   ['a text as message', { newMessage: 'Hi' }, 'newMessage: expected object, received string'],
   ['a message without parts', { newMessage: { role: 'user' } }, 'newMessage.parts: must have at least one part'],
+  [
+    'too many parts',
+    { newMessage: { parts: Array.from({ length: 1001 }, () => ({ text: 'x' })) } },
+    'newMessage.parts: must not have more than 1000 parts',
+  ],
   ['an empty part', { newMessage: { parts: [{}] } }, 'newMessage.parts: has an empty part'],
   ['a text as part', { newMessage: { parts: ['x'] } }, 'newMessage.parts.0: expected object, received string'],
   ['a text as state', { stateDelta: 'abc' }, 'stateDelta: expected record, received string'],

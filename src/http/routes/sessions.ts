@@ -30,6 +30,8 @@ interface SessionRoutes {
 const users = '/apps/{appName}/users/{userId}/sessions';
 const one = `${users}/{sessionId}`;
 const tag = 'Sessions';
+/** How long an app that was there is taken to be there still: a list reads folders. */
+const appListMs = 1_000;
 
 const SessionQuery = lenient({ numRecentEvents: QueryCount.optional(), afterTimestamp: QuerySeconds.optional() });
 const EventsQuery = lenient({ pageSize: QueryCount.optional(), pageToken: z.string().optional() });
@@ -44,10 +46,13 @@ export function sessionOperations({ loader, services, traces }: SessionRoutes): 
     if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
     return session;
   };
+  const known = { names: new Set<string>(), untilMs: 0 };
   const checkApp = async (appName: string): Promise<void> => {
-    if (!(await loader.listAgents()).includes(appName)) {
-      throw new AppError('app_not_found', `App "${appName}" not found`);
-    }
+    const nowMs = performance.now();
+    if (known.names.has(appName) && nowMs < known.untilMs) return;
+    known.names = new Set(await loader.listAgents());
+    known.untilMs = nowMs + appListMs;
+    if (!known.names.has(appName)) throw new AppError('app_not_found', `App "${appName}" not found`);
   };
 
   return [
