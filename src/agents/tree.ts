@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Agent } from '../core/runtime.ts';
+import { agentNameFault } from '../schemas/names.ts';
 
 /** Who is where below a root agent. */
 export interface AgentTree {
@@ -11,18 +12,14 @@ export interface AgentTree {
   parentOf(agent: Agent): Agent | undefined;
 }
 
-const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 const trees = new WeakMap<Agent, AgentTree>();
 
-/** Throws ConfigurationException unless the name is an identifier (hyphens allowed) and not `user`. */
+/** Throws ConfigurationException unless it is a name of letters and digits with single separators, and not `user`. */
 export function checkAgentName(name: unknown): asserts name is string {
-  if (typeof name !== 'string' || !identifier.test(name)) {
-    throw new AppError(
-      'ConfigurationException',
-      `Agent name ${JSON.stringify(name)} must start with a letter or "_" and go on with letters, digits, "_" or "-"`,
-    );
+  const fault = typeof name === 'string' ? agentNameFault(name) : 'must be a text';
+  if (fault !== undefined) {
+    throw new AppError('ConfigurationException', `Agent name ${JSON.stringify(name)} ${fault}`);
   }
-  if (name === 'user') throw new AppError('ConfigurationException', 'Agent name "user" is reserved for the user');
 }
 
 /** Throws ConfigurationException when two siblings share a name. */

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { Flag, GenerateContentConfig } from './generate-content-config.ts';
+import { agentNameFault, agentNamePattern } from './names.ts';
 import { Script } from './script.ts';
 import { spelled } from './spelled.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** Identifiers, and the names with `-` that are found in the wild. `user` stands for the user. */
 const AgentName = z
   .string()
-  .regex(/^[\p{L}_][\p{L}\p{M}\p{N}_-]*$/u, 'must be a name: letters, digits, "_" and "-"')
-  .refine((name) => name !== 'user', { message: 'must not be "user", which stands for the user' })
+  .regex(agentNamePattern, { error: ({ input }) => agentNameFault(String(input)) })
+  .refine((name) => name !== 'user', { error: ({ input }) => agentNameFault(String(input)) })
   .describe('Unique in its tree. Authors of events are named by it.');
 
 /** Marks what may also be written as a text alone, for the JSON Schema. */

@@ -35,6 +35,19 @@ const named = (slashes: boolean): z.ZodString =>
     if (fault) ctx.issues.push({ code: 'custom', message: fault, input: ctx.value });
   });
 
+/** Letters and digits, with single separators between them. ADK's rule for Java, with the letters of all scripts. */
+export const agentNamePattern = /^_?[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:[._ -][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*$/u;
+
+/** Why a text names no agent, or `undefined` when it does. */
+export function agentNameFault(name: string): string | undefined {
+  if (name === 'user') return 'must not be "user", which stands for the user';
+  if (agentNamePattern.test(name)) return undefined;
+  return 'must be a name: letters and digits, with single ".", "_", "-" or spaces between them ("_" may come first)';
+}
+
+/** Whether other servers take the agent name too: Python's ADK takes identifiers only. */
+export const isIdentifier = (name: string): boolean => /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name);
+
 /** An app, user, session or evaluation id. */
 export const Name = named(false);
 /** An artifact name; `user:` in front makes it the user's, and it may hold `/`. */

@@ -250,6 +250,20 @@ it('warns of keys that mean nothing to a kind of agent', async () => {
   expect(warnings).toEqual([expect.stringContaining('app/root_agent.yaml:3:1: unknown key "model"')]);
 });
 
+it('warns of agent names that are no identifiers, strict or not', async () => {
+  for (const strict of [false, true]) {
+    const warnings: string[] = [];
+    const { load } = agentsDir({ 'app/root_agent.yaml': yamlAgent('my agent.v-2') });
+
+    const { rootAgent } = await load({ strict, warn: (message) => warnings.push(message) }).loadAgent('app');
+
+    expect(rootAgent.name).toBe('my agent.v-2');
+    expect(warnings).toEqual([
+      expect.stringContaining('app/root_agent.yaml:1:1: "name" "my agent.v-2" is not an identifier'),
+    ]);
+  }
+});
+
 it('reads files of other editors: byte order mark, Windows line ends, latin letters', async () => {
   const { path, load } = agentsDir({ 'app/root_agent.yaml': '\uFEFFname: a\r\ninstruction: x\r\n' });
   expect((await load().loadAgent('app')).rootAgent.name).toBe('a');

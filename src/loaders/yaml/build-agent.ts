@@ -14,6 +14,7 @@ import {
   type LlmAgentConfig,
   SubAgents,
 } from '../../schemas/agent-config.ts';
+import { isIdentifier } from '../../schemas/names.ts';
 import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
@@ -29,6 +30,8 @@ export interface AgentMaker {
   readonly registry: Registry;
   /** Told of unknown keys; absent: they are faults. */
   readonly warn: ((message: string) => void) | undefined;
+  /** Told of what works here and may not elsewhere. */
+  readonly advise: (message: string) => void;
 }
 
 /** Makes the agent of a YAML file, with all below it. Throws ConfigurationException with the place of the fault. */
@@ -43,6 +46,10 @@ export async function buildAgent(source: AgentFile, maker: AgentMaker): Promise<
   const config = check(agentConfigs[kind], { ...withoutClass(value), agentClass: kind }, yaml, {
     warn: maker.warn,
   });
+  if (!isIdentifier(config.name)) {
+    const advice = 'other servers take only letters, digits and "_", and no digit first';
+    maker.advise(yaml.say(['name'], `"name" ${JSON.stringify(config.name)} is not an identifier: ${advice}`));
+  }
   const subAgents = await subAgentsOf(config, source, maker);
   return await placed(yaml, [], () => make(config, subAgents, source, maker));
 }

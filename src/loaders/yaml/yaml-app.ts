@@ -22,7 +22,12 @@ export async function yamlApp(source: AppSource, options: YamlAppOptions): Promi
   const files = new AgentFiles({ folder, base: options.base, note: options.note });
   const root = await files.root(entry);
   const registry = await loadRegistry(folder, options);
-  const rootAgent = await buildAgent(root, { files, registry, warn: options.strict ? undefined : options.warn });
+  const rootAgent = await buildAgent(root, {
+    files,
+    registry,
+    warn: options.strict ? undefined : options.warn,
+    advise: options.warn,
+  });
   const plugins = pluginsOf(registry.exact('plugins'));
   return { rootAgent, ...(plugins.length > 0 && { plugins }) };
 }
