@@ -68,7 +68,7 @@ export class Conversation {
   readonly userId: string;
   readonly sessionId: string;
 
-  private constructor(server: ServerProcess, session: WireSession) {
+  private constructor(server: ServerProcess, session: Pick<WireSession, 'appName' | 'userId' | 'id'>) {
     this.#server = server;
     this.app = session.appName;
     this.userId = session.userId;
@@ -86,6 +86,11 @@ export class Conversation {
     });
     requireOk(status, text);
     return new Conversation(server, body as WireSession);
+  }
+
+  /** A session that is there already. */
+  static resume(server: ServerProcess, session: Pick<WireSession, 'appName' | 'userId' | 'id'>): Conversation {
+    return new Conversation(server, session);
   }
 
   /** The path of the session. */
