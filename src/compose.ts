@@ -33,9 +33,9 @@ export interface ComposeOptions {
 /** The server a config stands for: the one place that picks implementations. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
   const apps = config.buildOutput.length > 0 ? compiledFolders(placesOf(config)) : agentFolders(config.agents);
-  const { hotReload, strictYaml: strict } = config;
+  const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
-  const loader = new DirectoryLoader({ find: apps, hotReload, strict, warn });
+  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn });
   const services = {
     sessions: new InMemorySessions(),
     artifacts: new InMemoryArtifacts(),

@@ -68,6 +68,11 @@ export const Config = z.strictObject({
   ),
   hotReload: setting(onOff().default(true), 'Whether edits of agents reach the next run'),
   strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents, which are warned of otherwise'),
+  allowConfigStdioMcpServers: setting(
+    onOff().default(false),
+    'Whether YAML agents may have programs started as MCP servers',
+    { env: 'ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS' },
+  ),
   plugins: setting(
     list(z.enum(pluginNames, { error: `must be one of ${pluginNames.join(', ')}` })).default([]),
     'Plugin for the runs of all apps (repeatable)',

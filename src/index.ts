@@ -110,6 +110,8 @@ export { googleSearch } from './tools/google-search.ts';
 export { loadArtifacts } from './tools/load-artifacts.ts';
 export { loadMemory } from './tools/load-memory.ts';
 export { loadWebPage, type LoadWebPageOptions } from './tools/load-web-page.ts';
+export { type McpToolset, mcpToolset } from './tools/mcp/mcp-toolset.ts';
+export type { McpConnectionSpec, McpToolsetSpec } from './tools/mcp/options.ts';
 export { openApiToolset, type OpenApiToolsetOptions } from './tools/openapi/toolset.ts';
 export { type PendingRequest, pendingRequests } from './tools/pending-requests.ts';
 export { preloadMemory } from './tools/preload-memory.ts';

@@ -1,6 +1,7 @@
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
 import { isTruncated } from './answer-events.ts';
+import { askAside } from './ask-aside.ts';
 import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution.ts';
 import { lastOwnEvent, newestSaying } from './continuation.ts';
 import { dataFilesIn, exploreFiles } from './data-files.ts';
@@ -36,6 +37,7 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
     canTransferToParent: definition.canTransferToParent,
     canTransferToPeers: definition.canTransferToPeers,
     run: (ctx) => runSteps(definition, ctx),
+    askModel: (question, ctx, signal) => askAside(definition, question, { ...ctx, signal }),
     close: () => closeAll(definition),
   };
   rememberDefinition(agent, definition);

@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, errorText } from '../base/errors.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
 import type { RunContext, Tool, Toolset } from '../core/runtime.ts';
 
@@ -8,10 +8,21 @@ export interface StepTools {
   readonly declarations: readonly FunctionDeclaration[];
   /** In list order, a toolset before its tools. */
   readonly shapers: readonly (Tool | Toolset)[];
+  /** Toolsets that could not say what they offer, and why. */
+  readonly missing: readonly MissingToolset[];
+}
+
+export interface MissingToolset {
+  readonly name: string;
+  readonly reason: string;
 }
 
 /** Sorts tools for a step. Throws ConfigurationException when two share a name: the model could not tell them apart. */
-export function stepTools(agent: string, items: readonly (Tool | Toolset)[]): StepTools {
+export function stepTools(
+  agent: string,
+  items: readonly (Tool | Toolset)[],
+  missing: readonly MissingToolset[] = [],
+): StepTools {
   const byName = new Map<string, Tool>();
   const declarations: FunctionDeclaration[] = [];
   const shapers: (Tool | Toolset)[] = [];
@@ -24,22 +35,46 @@ export function stepTools(agent: string, items: readonly (Tool | Toolset)[]): St
     byName.set(item.name, item);
     if (item.declaration) declarations.push(item.declaration);
   }
-  return { byName, declarations, shapers };
+  return { byName, declarations, shapers, missing };
 }
 
-/** Asks the toolsets for their tools, all at once, and puts those where the toolsets stand. */
+/**
+ * Asks the toolsets for their tools, all at once, and puts those where the toolsets stand. A toolset that fails leaves
+ * the others alone, unless what failed is the author's doing.
+ */
 export async function listTools(
   agent: string,
   items: readonly (Tool | Toolset)[],
   ctx: RunContext,
 ): Promise<StepTools> {
+  const missing: MissingToolset[] = [];
   const lists = await Promise.all(
     items.map(async (item) => {
-      if (item.kind !== 'toolset') return [item];
-      return (await replaced(item, ctx)) ?? [item, ...(await item.getTools(ctx))];
+      if (item.kind === 'tool') return [item];
+      try {
+        return (await replaced(item, ctx)) ?? [item, ...(await item.getTools(ctx))];
+      } catch (error) {
+        missing.push(missingToolset(item, error, ctx));
+        return [];
+      }
     }),
   );
-  return stepTools(agent, lists.flat());
+  return stepTools(agent, lists.flat(), missing);
+}
+
+function missingToolset({ name = 'unnamed' }: Toolset, error: unknown, ctx: RunContext): MissingToolset {
+  ctx.signal.throwIfAborted();
+  const code = error instanceof AppError ? error.code : undefined;
+  if (code === 'ConfigurationException') throw error;
+  ctx.log?.warn({ agent: ctx.agent.name, toolset: name, code, err: error }, 'a toolset cannot say what it offers');
+  return { name, reason: errorText(error) };
+}
+
+/** What the model is told of toolsets that are missing. Why they are is not for an instruction: others wrote that. */
+export function missingText(missing: readonly MissingToolset[]): string {
+  if (missing.length === 0) return '';
+  const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
+  return `The tools of ${names} cannot be used at the moment. If they are needed, tell the user so.`;
 }
 
 async function replaced(toolset: Toolset, ctx: RunContext): Promise<readonly Tool[] | undefined> {
@@ -56,11 +91,12 @@ export function only(tools: StepTools, names: ReadonlySet<string>): StepTools {
     byName: new Map([...tools.byName].filter(([name]) => names.has(name))),
     declarations: tools.declarations.filter(({ name }) => names.has(name)),
     shapers: tools.shapers.filter((item) => item.kind === 'toolset' || names.has(item.name)),
+    missing: tools.missing,
   };
 }
 
 /** Adds a tool at the end. */
 export const withTool = (agent: string, tools: StepTools, tool: Tool): StepTools => {
-  const added = stepTools(agent, [...tools.byName.values(), tool]);
+  const added = stepTools(agent, [...tools.byName.values(), tool], tools.missing);
   return { ...added, shapers: tools.shapers };
 };

@@ -9,6 +9,7 @@ import { within } from './deadline.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmCallbacks } from './llm-definition.ts';
 import { cloneJson } from './request/clone.ts';
+import type { MissingToolset } from './step-tools.ts';
 import { asResponse } from './tool-result.ts';
 import { indexTree } from './tree.ts';
 
@@ -26,6 +27,7 @@ export interface CallSetting {
   readonly ctx: RunContext;
   readonly callbacks: LlmCallbacks;
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly missing?: readonly MissingToolset[];
   /** Id of the event the responses go out with. */
   readonly eventId: string;
   readonly running: Set<ToolCallContext>;
@@ -116,7 +118,7 @@ async function run(attempt: Attempt, args: JsonObject): Promise<unknown> {
 /** The tool's result, or that of the plugins that stand around it, the first plugin outermost. */
 function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObject): Promise<unknown> {
   let answer = async (): Promise<unknown> => {
-    if (!tool) throw unknownTool(call.name, setting.tools);
+    if (!tool) throw unknownTool(call.name, setting);
     return confirmedRun(tool, args, context);
   };
   if (!hasHook(setting.ctx, 'aroundTool')) return answer();
@@ -155,10 +157,11 @@ function checkTransfer({ actions }: ToolCallContext, ctx: RunContext): void {
   throw new AppError('agent_not_found', `There is no agent "${target}" to hand over to`);
 }
 
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): AppError {
+function unknownTool(name: string, { tools, missing = [] }: CallSetting): AppError {
   const known = [...tools.values()].filter(({ declaration }) => declaration).map((tool) => tool.name);
   const hint = known.length > 0 ? `The tools you can call are: ${known.join(', ')}` : 'There are no tools to call';
-  return new AppError('tool_failed', `There is no tool "${name}". ${hint}.`);
+  const reasons = missing.map((toolset) => ` The tools of "${toolset.name}" are missing: ${toolset.reason}.`).join('');
+  return new AppError('tool_failed', `There is no tool "${name}". ${hint}.${reasons}`);
 }
 
 async function askBefore({ setting, context }: Attempt, tool: Tool, args: JsonObject): Promise<JsonObject | undefined> {

@@ -36,6 +36,7 @@ export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<E
     ctx,
     callbacks: definition.callbacks,
     tools: phase.tools.byName,
+    missing: phase.tools.missing,
     eventId,
     running: new Set(),
   };

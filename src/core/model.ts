@@ -74,6 +74,15 @@ type ResponseFields = { [Field in keyof typeof responseFields]?: z.infer<(typeof
 /** What a model answers: a fragment (`partial`) or the whole. Errors the provider reports are fields, not exceptions. */
 export type ModelResponse = ResponseFields;
 
+/** What a tool asks the model that leads its agent, beside the agent's turn. */
+export type SideQuestion = Pick<ModelRequest, 'contents' | 'config'>;
+
+export interface SideAnswer {
+  /** The name of the model that answered. */
+  readonly model: string;
+  readonly response: ModelResponse;
+}
+
 /** What a live client sends, in order. */
 export type LiveInput =
   | { readonly kind: 'content'; readonly content: Content }

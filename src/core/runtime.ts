@@ -13,6 +13,8 @@ import type {
   ModelRegistry,
   ModelRequest,
   ModelResponse,
+  SideAnswer,
+  SideQuestion,
 } from './model.ts';
 import type { EventsSummarizer, Services } from './services.ts';
 import type { StateView } from './state.ts';
@@ -48,6 +50,8 @@ export interface Agent {
   run(ctx: RunContext): AsyncIterable<Event>;
   /** The same over a two-way connection; absent: live runs are refused as `not_supported`. */
   runLive?(ctx: RunContext, input: AsyncIterable<LiveInput>): AsyncIterable<Event>;
+  /** Puts a tool's question to the model that leads the agent, beside its turn. It counts as a model call of the run. */
+  askModel?(question: SideQuestion, ctx: RunContext, signal: AbortSignal): Promise<SideAnswer>;
   /** Releases what the agent holds (toolsets, connections). Called when its runner closes or its app is reloaded. */
   close?(): Promise<void>;
 }
@@ -105,6 +109,7 @@ export interface ReadonlyContext {
   readonly session: Session;
   readonly userContent?: Content;
   readonly signal: AbortSignal;
+  readonly log?: RunLog;
 }
 
 /** Where the runtime reports what it put up with. A pino logger fits. */
@@ -133,7 +138,6 @@ export interface RunContext extends ReadonlyContext {
    * have done. Agents written as functions begin again.
    */
   readonly continuing?: boolean;
-  readonly log?: RunLog;
   /** Trades what users answer to credential requests; absent: answers are taken as they are. */
   readonly credentials?: CredentialExchanger;
 }
@@ -204,6 +208,7 @@ export interface Toolset {
   readonly name?: string;
   /** Its tools run on another machine or in another process: they change nothing here but by what they answer. */
   readonly isRemote?: boolean;
+  /** A failure costs the agent these tools only, and the model is told. ConfigurationException ends the run. */
   getTools(ctx: ReadonlyContext): Promise<readonly Tool[]>;
   /** Asked before the request hooks of its tools. */
   processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;

@@ -14,6 +14,8 @@ export interface DirectoryLoaderOptions {
   readonly hotReload?: boolean;
   /** Refuses unknown YAML keys, which are warned of otherwise. */
   readonly strict?: boolean;
+  /** Whether YAML apps may start MCP servers as programs. Default false: such an app is refused. */
+  readonly allowStdioMcp?: boolean;
   /** Told of what people should know and no request shows. */
   readonly warn?: (message: string) => void;
 }
@@ -32,16 +34,19 @@ export class DirectoryLoader implements AgentLoader {
   readonly #find: AppFinder;
   readonly #hotReload: boolean;
   readonly #strict: boolean;
+  readonly #allowStdioMcp: boolean;
   readonly #warn: (message: string) => void;
   readonly #slots = new Map<string, Slot>();
   readonly #holds = new Map<App, number>();
   /** Replaced apps that are in use. */
   readonly #retired = new Set<App>();
 
-  constructor({ find, hotReload = true, strict = false, warn = () => {} }: DirectoryLoaderOptions) {
+  constructor(options: DirectoryLoaderOptions) {
+    const { find, hotReload = true, strict = false, allowStdioMcp = false, warn = () => {} } = options;
     this.#find = find;
     this.#hotReload = hotReload;
     this.#strict = strict;
+    this.#allowStdioMcp = allowStdioMcp;
     this.#warn = warn;
   }
 
@@ -99,7 +104,12 @@ export class DirectoryLoader implements AgentLoader {
     }
     this.#slots.set(appName, slot);
     const told = slot.loaded.failure;
-    const options = { base: this.#find.base, strict: this.#strict, warn: this.#warn };
+    const options = {
+      base: this.#find.base,
+      strict: this.#strict,
+      allowStdioMcp: this.#allowStdioMcp,
+      warn: this.#warn,
+    };
     const replaced = await slot.loaded.refresh(source, options);
     if (replaced) this.#retire(replaced);
     const { failure, app } = slot.loaded;

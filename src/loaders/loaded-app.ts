@@ -19,6 +19,8 @@ export interface LoadOptions {
   readonly base: string;
   /** Refuses unknown YAML keys, which are warned of otherwise. */
   readonly strict: boolean;
+  /** Whether MCP servers may be started as programs. */
+  readonly allowStdioMcp: boolean;
   readonly warn: (message: string) => void;
 }
 

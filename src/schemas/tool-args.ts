@@ -19,7 +19,24 @@ export const ExampleToolArgs = spelled({
 });
 
 const headers = z.record(z.string(), z.string());
-const seconds = z.union([z.number().nonnegative(), z.string()]);
+const units: readonly number[] = [86_400, 3600, 60, 1];
+
+/** `PT1M30S`, as Java writes durations, in seconds. */
+function isoSeconds(text: string): number | undefined {
+  const match = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i.exec(text);
+  if (!match || match[0].length < 3) return undefined;
+  return units.reduce((total, unit, index) => total + unit * Number(match[index + 1] ?? 0), 0);
+}
+
+/** A number of seconds, or an ISO 8601 duration. */
+const seconds = z.preprocess(
+  (value) => {
+    if (typeof value !== 'string') return value;
+    const text = value.trim();
+    return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : (isoSeconds(text) ?? value);
+  },
+  z.number({ error: 'must be a number of seconds, or a duration such as PT30S' }).positive().max(86_400),
+);
 const StdioServer = spelled({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
@@ -35,17 +52,28 @@ const remote = {
 const Sse = spelledOpen({ ...remote, sseEndpoint: z.string().optional() });
 const StreamableHttp = spelledOpen({ ...remote, terminateOnClose: Flag.optional() });
 
-/** Arguments of an `McpToolset` entry. Times are in seconds. */
+/**
+ * Arguments of an `McpToolset` entry. Times are in seconds. `headerProvider` names a function of the registry; `timeout`
+ * is that to connect, `sseReadTimeout` (or `callTimeout`) that of a call.
+ */
 export const McpToolsetArgs = spelled({
   stdioServerParams: StdioServer.optional(),
   stdioConnectionParams: spelled({ serverParams: StdioServer, timeout: seconds.optional() }).optional(),
   sseServerParams: Sse.optional(),
   sseConnectionParams: Sse.optional(),
   streamableHttpConnectionParams: StreamableHttp.optional(),
+  name: z.string().min(1).optional(),
   toolFilter: z.array(z.string()).optional(),
   toolNamePrefix: z.string().optional(),
   toolListCacheTtlSeconds: z.number().nonnegative().optional(),
   useMcpResources: Flag.optional(),
+  useMcpPrompts: Flag.optional(),
+  requireConfirmation: Flag.optional(),
+  elicitation: Flag.optional(),
+  sampling: z.enum(['confirm', 'allow', 'deny']).optional(),
+  headerProvider: CodeRef.optional(),
+  callTimeout: seconds.optional(),
+  listTimeout: seconds.optional(),
   authScheme: z.unknown().optional(),
   authCredential: z.unknown().optional(),
   credentialKey: z.string().optional(),

@@ -104,7 +104,24 @@ it.each([
   ['tools: [{ name: AgentTool }]', '"tools[0].args" is missing'],
   ['tools: [{ name: AgentTool, args: { agnet: x } }]', '"tools[0].args.agent" is missing'],
   ['tools: [{ name: LongRunningFunctionTool, args: { func: x } }]', 'tool "x" not found'],
-  ['tools: [{ name: McpToolset, args: { stdio_server_params: { command: sh } } }]', 'not supported by this version'],
+  ['tools: [{ name: McpToolset }]', 'needs "args"'],
+  ['tools: [{ name: McpToolset, args: { tool_filter: [x] } }]', 'needs exactly one of stdio_server_params, '],
+  [
+    'tools: [{ name: McpToolset, args: { stdio_server_params: { command: sh } } }]',
+    'unless the server is run with ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1',
+  ],
+  [
+    'tools: [{ name: MCPToolset, args: { sse_server_params: { url: "ftp://x" } } }]',
+    'must be an address that starts with http',
+  ],
+  [
+    'tools: [{ name: MCPToolset, args: { streamable_http_connection_params: { url: "http://x", timeout: soon } } }]',
+    'must be a number, not the text "soon"',
+  ],
+  [
+    'tools: [{ name: McpToolset, args: { sse_server_params: { url: "http://x" }, header_provider: nobody } }]',
+    'header provider "nobody" not found',
+  ],
   ['model: a\nmodel_code: { name: x }', 'either "model" or "model_code", not both'],
   ['before_tool_callbacks: [{ name: x.y }]', 'before_tool_callback "x.y" not found'],
   ['code_executor: x', '"code_executor" is not supported in YAML by this version'],

@@ -1,3 +1,4 @@
+import { appendInstruction } from '../../core/instructions.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
@@ -10,7 +11,7 @@ import { askPlugin, hasHook } from '../hooks.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { type LlmPlan, toolsOf } from '../llm-plan.ts';
 import { answerTool, answerToolName, answerToolText, needsAnswerTool, setResponseSchema } from '../output-schema.ts';
-import { only, type StepTools, withTool } from '../step-tools.ts';
+import { missingText, only, type StepTools, withTool } from '../step-tools.ts';
 import { cloneJson } from './clone.ts';
 import { buildContents } from './contents.ts';
 import { joinSections } from './instructions.ts';
@@ -46,6 +47,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   const request: ModelRequest = { model, contents, config, stream: ctx.runConfig.streamingMode === 'sse' };
   if (ctx.app.contextCache) request.contextCache = ctx.app.contextCache;
   await definition.codeExecutor?.processRequest?.(request);
+  appendInstruction(request, missingText(tools.missing));
   if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
   return { request, tools, callbacks };
 }

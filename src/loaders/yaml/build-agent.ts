@@ -28,6 +28,7 @@ import type { Registry } from './registry.ts';
 export interface AgentMaker {
   readonly files: AgentFiles;
   readonly registry: Registry;
+  readonly allowStdioMcp: boolean;
   /** Told of unknown keys; absent: they are faults. */
   readonly warn: ((message: string) => void) | undefined;
   /** Told of what works here and may not elsewhere. */
@@ -86,6 +87,7 @@ async function buildLlmAgent(
     file,
     registry,
     agentOf: (ref, at) => agentOf(ref, source, at, maker),
+    allowStdioMcp: maker.allowStdioMcp,
     warn: maker.warn,
   });
   const spec: LlmAgentSpec = {

@@ -8,8 +8,10 @@ import { AgentToolArgs, ExampleToolArgs, LongRunningArgs, McpToolsetArgs } from 
 import { builtInTools } from '../../tools/built-ins.ts';
 import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
 import { functionTool } from '../../tools/function-tool.ts';
+import { mcpToolset } from '../../tools/mcp/mcp-toolset.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
+import { mcpSpec } from './mcp-spec.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
@@ -17,6 +19,7 @@ export interface ToolMaker {
   readonly file: YamlFile;
   readonly registry: Registry;
   readonly agentOf: (ref: AgentRef, at: readonly PropertyKey[]) => Promise<Agent>;
+  readonly allowStdioMcp: boolean;
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -140,9 +143,10 @@ function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMa
   throw new AppError('ConfigurationException', `"${func.name}" is not a tool`);
 }
 
-function mcpToolsetOf({ args, at }: Entry, { file, warn }: ToolMaker): AnyTool {
-  check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
-  throw new AppError('ConfigurationException', 'tools of MCP servers are not supported by this version');
+function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, warn }: ToolMaker): AnyTool {
+  if (args === undefined) throw new AppError('ConfigurationException', 'needs "args": how the server is reached');
+  const checked = check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
+  return mcpToolset(mcpSpec(checked, { registry, allowStdio: allowStdioMcp }));
 }
 
 function isTool(value: unknown): value is AnyTool {

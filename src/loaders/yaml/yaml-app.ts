@@ -10,6 +10,8 @@ export interface YamlAppOptions {
   readonly base: string;
   /** Refuses unknown keys. */
   readonly strict: boolean;
+  /** Whether MCP servers may be started as programs. */
+  readonly allowStdioMcp: boolean;
   readonly warn: (message: string) => void;
   /** Told of each file before it is read. */
   readonly note: (file: string) => void;
@@ -25,6 +27,7 @@ export async function yamlApp(source: AppSource, options: YamlAppOptions): Promi
   const rootAgent = await buildAgent(root, {
     files,
     registry,
+    allowStdioMcp: options.allowStdioMcp,
     warn: options.strict ? undefined : options.warn,
     advise: options.warn,
   });

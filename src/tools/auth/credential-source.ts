@@ -11,6 +11,9 @@ import { type CredentialStore, InMemoryCredentials } from './credential-store.ts
 import { answeredCredential, oauthTask, prepared, tradedCredential } from './exchange.ts';
 import { serviceAccountAccess } from './service-account.ts';
 
+/** What of a tool's context it takes to get a credential. */
+export type CredentialAsker = Pick<ToolContext, 'session' | 'signal' | 'getAuthResponse' | 'requestCredential'>;
+
 /** Seconds before its end at which a token is no longer worth using. */
 const margin = 60;
 
@@ -34,7 +37,7 @@ export class CredentialSource {
    * A credential that is good now, or `undefined` once the user has been asked for it: the call is run again with the
    * answer. Throws `unauthenticated` when the credential cannot be had.
    */
-  async get(ctx: ToolContext): Promise<AuthCredential | undefined> {
+  async get(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
     const { authScheme, rawAuthCredential: own } = this.config;
     if (own?.authType === 'serviceAccount' || own?.serviceAccount) return this.#serverToken(own, ctx);
     if (authScheme.type === 'oauth2' && isClientOnly(authScheme)) return this.#serverToken(own, ctx);
@@ -55,7 +58,7 @@ export class CredentialSource {
   }
 
   /** A token that belongs to the server rather than to a user. */
-  async #serverToken(own: AuthCredential | undefined, ctx: ToolContext): Promise<AuthCredential> {
+  async #serverToken(own: AuthCredential | undefined, ctx: CredentialAsker): Promise<AuthCredential> {
     const known = await this.#store.load(server, this.config.credentialKey);
     if (known?.oauth2 && isFresh(known.oauth2)) return known;
     return this.#once(server, async () => {
@@ -68,7 +71,7 @@ export class CredentialSource {
     });
   }
 
-  async #known({ session, signal }: ToolContext): Promise<AuthCredential | undefined> {
+  async #known({ session, signal }: CredentialAsker): Promise<AuthCredential | undefined> {
     const known = await this.#store.load(session, this.config.credentialKey);
     const { oauth2 } = known ?? {};
     if (!known || !oauth2 || isFresh(oauth2)) return known;
@@ -89,7 +92,7 @@ export class CredentialSource {
     return undefined;
   }
 
-  async #answered(ctx: ToolContext): Promise<AuthCredential | undefined> {
+  async #answered(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
     const answer = ctx.getAuthResponse(publicAuthConfig(this.config));
     const given = answer && answeredCredential(answer);
     if (!given) return undefined;
@@ -98,7 +101,7 @@ export class CredentialSource {
     );
   }
 
-  async #ask(ctx: ToolContext): Promise<undefined> {
+  async #ask(ctx: CredentialAsker): Promise<undefined> {
     ctx.requestCredential(publicAuthConfig(await prepared(this.config, ctx.session, ctx.signal)));
   }
 

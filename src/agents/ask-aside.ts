@@ -1,0 +1,25 @@
+import { AppError } from '../base/errors.ts';
+import type { ModelRequest, ModelResponse, SideAnswer, SideQuestion } from '../core/model.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { LlmDefinition } from './llm-definition.ts';
+import { modelFor, planFor } from './llm-plan.ts';
+import { askModel } from './model-call.ts';
+import { stepTools } from './step-tools.ts';
+
+/**
+ * Puts a question to the model that leads the context's agent, beside the agent's turn: with the callbacks around it
+ * and in the count of the run, but nothing of it becomes part of the conversation.
+ */
+export async function askAside(
+  definition: LlmDefinition,
+  question: SideQuestion,
+  ctx: RunContext,
+): Promise<SideAnswer> {
+  const model = modelFor(planFor(definition, ctx), ctx);
+  const request: ModelRequest = { model: model.name, ...question, stream: false };
+  const step = { request, tools: stepTools(definition.name, []), callbacks: undefined };
+  let response: ModelResponse | undefined;
+  for await (const event of askModel(definition, model, step, ctx)) if (!event.partial) response = event;
+  if (!response) throw new AppError('model_failed', `The model "${model.name}" gave no answer`);
+  return { model: model.name, response };
+}

@@ -1,0 +1,101 @@
+import { AppError } from '../../base/errors.ts';
+import type { McpToolsetArgs } from '../../schemas/tool-args.ts';
+import type { McpConnectionSpec, McpToolsetSpec } from '../../tools/mcp/options.ts';
+import type { Registry } from './registry.ts';
+
+export interface McpSpecOptions {
+  readonly registry: Registry;
+  /** Whether the file may have programs started. */
+  readonly allowStdio: boolean;
+}
+
+type HeaderProvider = NonNullable<McpToolsetSpec['headers']>;
+
+/** The MCP toolset that the args of a YAML entry stand for. Throws ConfigurationException. */
+export function mcpSpec(args: McpToolsetArgs, { registry, allowStdio }: McpSpecOptions): McpToolsetSpec {
+  const { connection, connect, read } = connectionOf(args);
+  if ('stdio' in connection && !allowStdio) {
+    throw new AppError(
+      'ConfigurationException',
+      'an MCP server over stdio is a program on this machine, which YAML may not start unless the server is run with ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1 (or --allow-config-stdio-mcp-servers)',
+    );
+  }
+  const { name, toolFilter, toolNamePrefix, toolListCacheTtlSeconds: ttl, headerProvider } = args;
+  const { authScheme, authCredential, credentialKey, elicitation, sampling, requireConfirmation } = args;
+  const call = args.callTimeout ?? read;
+  const timeouts = {
+    ...(connect !== undefined && { connectMs: connect * 1000 }),
+    ...(call !== undefined && { callMs: call * 1000 }),
+    ...(args.listTimeout !== undefined && { listMs: args.listTimeout * 1000 }),
+  };
+  const auth = { authScheme, rawAuthCredential: authCredential, ...(credentialKey !== undefined && { credentialKey }) };
+  return {
+    connection,
+    timeouts,
+    ...(name !== undefined && { name }),
+    ...(toolFilter && { toolFilter }),
+    ...(toolNamePrefix !== undefined && { namePrefix: toolNamePrefix }),
+    ...(ttl !== undefined && { listTtlMs: ttl * 1000 }),
+    ...(headerProvider && { headers: providerOf(registry, headerProvider.name) }),
+    ...(authScheme !== undefined && { auth }),
+    ...(args.useMcpResources !== undefined && { resources: args.useMcpResources }),
+    ...(args.useMcpPrompts !== undefined && { prompts: args.useMcpPrompts }),
+    ...(requireConfirmation !== undefined && { requireConfirmation }),
+    ...(elicitation !== undefined && { elicitation }),
+    ...(sampling !== undefined && { sampling }),
+  };
+}
+
+interface Way {
+  readonly connection: McpConnectionSpec;
+  /** Seconds to connect, and to wait for an answer. */
+  readonly connect?: number | undefined;
+  readonly read?: number | undefined;
+}
+
+const blocks = [
+  'stdio_server_params',
+  'stdio_connection_params',
+  'sse_server_params',
+  'sse_connection_params',
+  'streamable_http_connection_params',
+];
+
+function connectionOf(args: McpToolsetArgs): Way {
+  const { stdioServerParams, stdioConnectionParams, sseServerParams, sseConnectionParams } = args;
+  const streamable = args.streamableHttpConnectionParams;
+  const ways: Way[] = [];
+  if (stdioServerParams) ways.push({ connection: { stdio: stdioServerParams } });
+  if (stdioConnectionParams) {
+    ways.push({ connection: { stdio: stdioConnectionParams.serverParams }, connect: stdioConnectionParams.timeout });
+  }
+  for (const params of [sseServerParams, sseConnectionParams]) {
+    if (!params) continue;
+    const { headers, timeout: connect, sseReadTimeout: read } = params;
+    const url = params === sseServerParams || params.sseEndpoint !== undefined ? sseAddress(params) : params.url;
+    ways.push({ connection: { sse: { url, ...(headers && { headers }) } }, connect, read });
+  }
+  if (streamable) {
+    const { url, headers, terminateOnClose, timeout: connect, sseReadTimeout: read } = streamable;
+    const server = { url, ...(headers && { headers }), ...(terminateOnClose !== undefined && { terminateOnClose }) };
+    ways.push({ connection: { streamableHttp: server }, connect, read });
+  }
+  const [way] = ways;
+  if (way && ways.length === 1) return way;
+  throw new AppError('ConfigurationException', `needs exactly one of ${blocks.join(', ')}`);
+}
+
+/** Java gives the address of the server and the endpoint apart; without an endpoint it is "sse". */
+function sseAddress({ url, sseEndpoint }: { url: string; sseEndpoint?: string | undefined }): string {
+  if (!URL.canParse(url)) return url;
+  const base = new URL(url);
+  if (sseEndpoint !== undefined) return new URL(sseEndpoint, base.href.endsWith('/') ? base : `${base.href}/`).href;
+  return base.pathname === '/' ? new URL('sse', base).href : url;
+}
+
+function providerOf(registry: Registry, name: string): HeaderProvider {
+  const found = registry.get(name, 'header provider');
+  // What a function of the registry gives is checked when it is used.
+  if (typeof found === 'function') return found as HeaderProvider;
+  throw new AppError('ConfigurationException', `"${name}" is not a function that gives headers`);
+}

@@ -1,0 +1,82 @@
+import { abortable } from '../../base/abort.ts';
+import { redact } from '../../base/redact.ts';
+import { withTimeLimit } from '../time-limit.ts';
+import { GuardedFetch } from './guarded-fetch.ts';
+import type { Headers, McpConnectionSpec, McpHttpServer, McpProgram } from './options.ts';
+import { WatchedTransport } from './watched-transport.ts';
+
+/** A way to a server, about to be used. */
+export interface Endpoint {
+  readonly transport: WatchedTransport;
+  /** What the program said last on its standard error; empty for servers that are no program of ours. */
+  readonly lastWords: () => string;
+}
+
+const tailLength = 2000;
+const farewellMs = 1000;
+/** Streams that broke off are taken up again quickly or not at all: somebody waits for the answer. */
+const reconnectionOptions = {
+  initialReconnectionDelay: 100,
+  maxReconnectionDelay: 200,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 2,
+};
+
+/** A transport for one session. The SDK is loaded here, on first use. */
+export async function openEndpoint(connection: McpConnectionSpec, headers: Headers): Promise<Endpoint> {
+  if ('stdio' in connection) return program(connection.stdio);
+  if ('transport' in connection) return { transport: new WatchedTransport(await connection.transport()), lastWords };
+  const transport =
+    'sse' in connection
+      ? await eventSource(connection.sse, headers)
+      : await streamable(connection.streamableHttp, headers, connection.streamableHttp.terminateOnClose ?? true);
+  return { transport, lastWords };
+}
+
+const lastWords = (): string => '';
+
+async function eventSource({ url }: McpHttpServer, headers: Headers): Promise<WatchedTransport> {
+  // oxlint-disable-next-line typescript/no-deprecated -- older servers speak nothing else
+  const { SSEClientTransport, SseError } = await import('@modelcontextprotocol/client');
+  const guarded = new GuardedFetch();
+  // oxlint-disable-next-line typescript/no-deprecated -- see above
+  const inner = new SSEClientTransport(new URL(url), { fetch: guarded.fetch, requestInit: { headers } });
+  return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: guarded.cut });
+}
+
+async function streamable(
+  { url }: McpHttpServer,
+  headers: Headers,
+  terminateOnClose: boolean,
+): Promise<WatchedTransport> {
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const guarded = new GuardedFetch();
+  const options = { fetch: guarded.fetch, requestInit: { headers }, reconnectionOptions };
+  const inner = new StreamableHTTPClientTransport(new URL(url), options);
+  const terminate = async (): Promise<void> => {
+    try {
+      const limit = { signal: new AbortController().signal, ms: farewellMs, what: 'The server' };
+      await withTimeLimit(limit, (signal) => abortable(inner.terminateSession(), signal));
+    } catch {
+      // The session is of no more use to us, whatever the server thinks of it.
+    }
+  };
+  return new WatchedTransport(inner, { cut: guarded.cut, ...(terminateOnClose && { farewell: terminate }) });
+}
+
+async function program(params: McpProgram): Promise<Endpoint> {
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const { command, args = [], env, cwd } = params;
+  const inner = new StdioClientTransport({
+    command,
+    args: [...args],
+    stderr: 'pipe',
+    ...(env && { env: { ...env } }),
+    ...(cwd !== undefined && { cwd }),
+  });
+  let tail = '';
+  inner.stderr?.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString('utf8')).slice(-tailLength);
+  });
+  return { transport: new WatchedTransport(inner), lastWords: () => redact(tail.trim()) };
+}

@@ -1,0 +1,98 @@
+import { STATUS_CODES } from 'node:http';
+import { AppError } from '../../base/errors.ts';
+
+/** What a failed exchange with an MCP server means. */
+export interface McpFailure {
+  /** One sentence without a subject, of our own words where the server is not one we reached: "refused …". */
+  readonly reason: string;
+  /** The session is gone, or as good as gone: it is not to be used again. */
+  readonly isLost: boolean;
+  /** Nothing came in time, which may be the server's fault or the tool's: ask before the session is used again. */
+  readonly isSuspect: boolean;
+  /** The server cannot have acted on the request, so that it may be sent again. */
+  readonly isUnheard: boolean;
+}
+
+/** JSON-RPC error code with which we answer requests ourselves when the line to the server is cut. */
+export const lineCut = -32_098;
+
+const plain = { isLost: false, isSuspect: false, isUnheard: false };
+
+/** Reads errors of the SDK, of fetch and of child processes by their marks: the SDK is loaded on first use only. */
+export function failureOf(error: unknown): McpFailure {
+  if (!(error instanceof Error)) return { ...plain, reason: `failed: ${String(error)}` };
+  const code: unknown = 'code' in error ? error.code : undefined;
+  const status = httpStatusOf(error, code);
+  if (status !== undefined) return statusFailure(status);
+  if (error.name === 'UnauthorizedError') return statusFailure(401);
+  if (code === lineCut || code === 'CONNECTION_CLOSED')
+    return { ...plain, isLost: true, reason: 'ended the connection' };
+  if (code === 'REQUEST_TIMEOUT') return { ...plain, isSuspect: true, reason: `did not answer${withinOf(error)}` };
+  if (code === 'NOT_CONNECTED' || error.message === 'Not connected') return gone;
+  if (typeof code === 'number') return { ...plain, reason: `answered with error ${code}: ${error.message}` };
+  if (typeof code === 'string' && 'syscall' in error && String(error.syscall).startsWith('spawn')) {
+    return { ...plain, isLost: true, isUnheard: true, reason: `could not be started (${code})` };
+  }
+  const network = networkCode(error);
+  if (network !== undefined) {
+    return { ...plain, isLost: true, isUnheard: unheard.has(network), reason: `could not be reached (${network})` };
+  }
+  return { ...plain, reason: `failed: ${error.message}` };
+}
+
+const gone: McpFailure = { ...plain, isLost: true, isUnheard: true, reason: 'is not connected' };
+
+/** The SDK tells the limit it kept to. */
+function withinOf(error: Error): string {
+  const data: unknown = 'data' in error ? error.data : undefined;
+  const isTold = typeof data === 'object' && data !== null && 'timeout' in data && typeof data.timeout === 'number';
+  return isTold ? ` within ${Number(data.timeout) / 1000} s` : ' in time';
+}
+
+/** Errors that come before a request is sent. */
+const unheard = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+function statusFailure(status: number): McpFailure {
+  const reason = `answered with HTTP status ${status} (${STATUS_CODES[status] ?? 'unknown'})`;
+  // Servers that do not know a session say 404, as they should, or 400.
+  const isForgotten = status === 404 || status === 400;
+  return { ...plain, isLost: isForgotten, isUnheard: isForgotten, reason };
+}
+
+function httpStatusOf(error: Error, code: unknown): number | undefined {
+  if ('status' in error && typeof error.status === 'number') return error.status;
+  const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(error.message);
+  if (posted) return Number(posted[1]);
+  return error.message.startsWith('SSE error: ') && typeof code === 'number' ? code : undefined;
+}
+
+/** fetch says only "fetch failed"; what failed is in its cause. An event source has it in its message. */
+function networkCode(error: Error): string | undefined {
+  if (error.message.startsWith('SSE error: '))
+    return /\b(?:E[A-Z_]{3,}|UND_ERR_[A-Z_]+)\b/.exec(error.message)?.[0] ?? 'lost';
+  if (!(error instanceof TypeError)) return undefined;
+  const { cause } = error;
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
+  return error.message.startsWith('fetch failed') ? 'fetch failed' : undefined;
+}
+
+export type McpErrorCode =
+  | 'McpInitializationException'
+  | 'McpSessionInitializationException'
+  | 'McpToolLoadingException'
+  | 'McpToolDeclarationException'
+  | 'McpToolsetException';
+
+/** The error of ours for what went wrong with a server. Other errors of ours stay as they are. */
+export function mcpError(code: McpErrorCode, server: string, error: unknown): AppError {
+  if (error instanceof AppError && error.code !== 'timed_out') return error;
+  if (error instanceof AppError) return new AppError(code, error.message, { cause: error });
+  return new AppError(code, `The MCP server "${server}" ${failureOf(error).reason}`, { cause: error });
+}

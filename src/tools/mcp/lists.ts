@@ -1,0 +1,84 @@
+import { abortable } from '../../base/abort.ts';
+import { AppError, errorText } from '../../base/errors.ts';
+import type { RunLog } from '../../core/runtime.ts';
+import { withTimeLimit } from '../time-limit.ts';
+import type { McpOptions } from './options.ts';
+import type { SessionPool, Slot } from './pool.ts';
+import type { ListKind, McpSession, RequestLimit } from './session.ts';
+
+/** Servers list less; what never ends is cut off here. */
+const maxPages = 64;
+const maxItems = 2000;
+
+export interface ListRequest {
+  readonly signal: AbortSignal;
+  readonly log?: RunLog | undefined;
+}
+
+/** Loading serves whoever asks meanwhile, so no single run ends it; its time limit does. */
+const nobody = new AbortController().signal;
+
+/**
+ * What servers list: the items of one kind as they came, kept until the server says that they changed, their time is
+ * over or the session is another one. While the server cannot be asked, the last list goes on being used.
+ */
+export class McpLists {
+  readonly #options: McpOptions;
+  readonly #pool: SessionPool;
+
+  constructor(options: McpOptions, pool: SessionPool) {
+    this.#options = options;
+    this.#pool = pool;
+  }
+
+  /** Throws McpToolLoadingException or one of the initialization errors when there is no list to give. */
+  async get(slot: Slot, kind: ListKind, { signal, log }: ListRequest): Promise<readonly unknown[]> {
+    const kept = slot.lists.get(kind);
+    const { listTtlMs = Infinity } = this.#options;
+    if (kept && kept.session === slot.session && kept.session.isOpen && !kept.session.changed.has(kind)) {
+      if (performance.now() - kept.at < listTtlMs) return kept.items;
+    }
+    let loading = slot.loading.get(kind);
+    if (!loading) {
+      loading = this.#load(slot, kind).finally(() => slot.loading.delete(kind));
+      slot.loading.set(kind, loading);
+    }
+    try {
+      return await abortable(loading, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!kept) throw error;
+      const code = error instanceof AppError ? error.code : undefined;
+      log?.warn(
+        { server: this.#options.name, code, reason: errorText(error) },
+        'an MCP server cannot be asked what it offers',
+      );
+      return kept.items;
+    }
+  }
+
+  async #load(slot: Slot, kind: ListKind): Promise<readonly unknown[]> {
+    const { name, timeouts } = this.#options;
+    const limit = { signal: nobody, ms: timeouts.listMs, what: `The MCP server "${name}"` };
+    return this.#pool.use(slot, { signal: nobody, code: 'McpToolLoadingException' }, async (session) => {
+      session.changed.delete(kind);
+      const items = await withTimeLimit(limit, (signal) => allPages(session, kind, { signal, ms: 2 * limit.ms }));
+      slot.lists.set(kind, { items, session, at: performance.now() });
+      return items;
+    });
+  }
+}
+
+async function allPages(session: McpSession, kind: ListKind, limit: RequestLimit): Promise<readonly unknown[]> {
+  if (!session.offers(kind)) return [];
+  const items: unknown[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < maxPages && items.length < maxItems; page += 1) {
+    const result = await session.listPage(kind, cursor, limit);
+    const listed = result[kind];
+    if (Array.isArray(listed)) items.push(...(listed as unknown[]));
+    cursor = result.nextCursor;
+    if (cursor === undefined || cursor === '') break;
+  }
+  return items.slice(0, maxItems);
+}

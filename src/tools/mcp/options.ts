@@ -1,0 +1,168 @@
+import { basename } from 'node:path';
+import type { Transport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { JsonObject } from '../../base/json.ts';
+import type { MaybePromise, ReadonlyContext, ToolContext } from '../../core/runtime.ts';
+import type { CredentialStore } from '../auth/credential-store.ts';
+import type { ToolFilter } from '../filtered-toolset.ts';
+import { parseOptions } from '../options.ts';
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** A server at an address. The headers go with every request, before those of the toolset's `headers`. */
+export interface McpHttpServer {
+  readonly url: string;
+  readonly headers?: Headers;
+}
+
+/** A program that is started, and spoken to through its standard input and output. */
+export interface McpProgram {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to PATH, HOME and the like: nothing else of the server's environment reaches the program. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** How the server is reached: exactly one way. */
+export type McpConnectionSpec =
+  | { readonly stdio: McpProgram }
+  | { readonly sse: McpHttpServer }
+  | { readonly streamableHttp: McpHttpServer & { readonly terminateOnClose?: boolean } }
+  /** Any other way, such as a linked pair in one process; called for each new session. */
+  | { readonly transport: () => MaybePromise<Transport> };
+
+export interface McpToolsetSpec {
+  readonly connection: McpConnectionSpec;
+  /** What messages and logs call the server; default: its host, or its program. */
+  readonly name?: string;
+  /** Which of the server's tools are offered: names with or without the prefix, or a predicate. Absent or empty: all. */
+  readonly toolFilter?: ToolFilter;
+  /** `files` makes `read` into `files_read`. */
+  readonly namePrefix?: string;
+  /** More headers, by whom the run is for. Sessions with equal headers share a connection; others never do. */
+  readonly headers?: (ctx: ReadonlyContext) => MaybePromise<Headers>;
+  /** An ADK AuthConfig: `{ authScheme, rawAuthCredential?, credentialKey? }`, shown to the server in headers. */
+  readonly auth?: unknown;
+  /** Where credentials users granted are kept; default: in memory, for this toolset. */
+  readonly store?: CredentialStore;
+  /** Milliseconds; default 10 s to connect and to list, 60 s for a call. */
+  readonly timeouts?: { readonly connectMs?: number; readonly callMs?: number; readonly listMs?: number };
+  /** How long a list is used, in milliseconds; default: until the server says that it changed. */
+  readonly listTtlMs?: number;
+  /** Adds `load_mcp_resource`, with which the model reads the server's resources. */
+  readonly resources?: boolean;
+  /** Adds `load_mcp_prompt`, with which the model reads the server's prompts. */
+  readonly prompts?: boolean;
+  /** Whether the user is asked before a tool runs; `tool` is its name at the server. */
+  readonly requireConfirmation?:
+    | boolean
+    | ((tool: string, args: JsonObject, ctx: ToolContext) => MaybePromise<boolean>);
+  /** Whether the server may ask the user questions while a tool runs. Default true. */
+  readonly elicitation?: boolean;
+  /** Whether the server may use the agent's model while a tool runs: once the user agrees (default), freely, or never. */
+  readonly sampling?: 'confirm' | 'allow' | 'deny';
+}
+
+/** The same with everything decided. */
+export interface McpOptions extends McpToolsetSpec {
+  readonly name: string;
+  readonly timeouts: { readonly connectMs: number; readonly callMs: number; readonly listMs: number };
+  /** How long the runtime waits for a call whose limit the author set: a little longer than the call may take. */
+  readonly timeoutMs: number | undefined;
+  readonly elicitation: boolean;
+  readonly sampling: 'confirm' | 'allow' | 'deny';
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
+
+/** Header names and values a request may carry. Messages name the header, never its value. */
+export const HeaderMap = z.record(z.string(), z.string()).superRefine((headers, ctx) => {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.test(name)) ctx.addIssue({ code: 'custom', message: `${JSON.stringify(name)} is no header name` });
+    // oxlint-disable-next-line no-control-regex -- these are what a header must not hold
+    else if (/[\0\r\n]|[^\0-\xff]/.test(value)) {
+      ctx.addIssue({ code: 'custom', message: `the value of "${name}" holds what a header cannot` });
+    }
+  }
+});
+
+const url = z.string().superRefine((value, ctx) => {
+  const parsed = URL.parse(value);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    ctx.addIssue({ code: 'custom', message: 'must be an address that starts with http:// or https://' });
+  } else if (parsed.username !== '' || parsed.password !== '') {
+    ctx.addIssue({ code: 'custom', message: 'must not hold a user name or password: send them as a header' });
+  }
+});
+const ms = z
+  .number()
+  .positive()
+  .max(24 * 3_600_000);
+const ways = ['stdio', 'sse', 'streamableHttp', 'transport'] as const;
+
+const Connection = z
+  .strictObject({
+    stdio: z
+      .strictObject({
+        command: z.string().min(1),
+        args: z.array(z.string()).optional(),
+        env: z.record(z.string(), z.string()).optional(),
+        cwd: z.string().min(1).optional(),
+      })
+      .optional(),
+    sse: z.strictObject({ url, headers: HeaderMap.optional() }).optional(),
+    streamableHttp: z
+      .strictObject({ url, headers: HeaderMap.optional(), terminateOnClose: z.boolean().optional() })
+      .optional(),
+    transport: z.custom(isFunction, 'must be a function').optional(),
+  })
+  .refine((given) => ways.filter((way) => given[way] !== undefined).length === 1, {
+    message: `must be exactly one of ${ways.join(', ')}`,
+  });
+
+const Spec = z.strictObject({
+  connection: Connection,
+  name: z.string().min(1).optional(),
+  toolFilter: z.union([z.array(z.string()), z.custom(isFunction)], 'must be a list of names, or a function').optional(),
+  namePrefix: z.string().optional(),
+  headers: z.custom(isFunction, 'must be a function').optional(),
+  auth: z.unknown().optional(),
+  store: z.unknown().optional(),
+  timeouts: z.strictObject({ connectMs: ms.optional(), callMs: ms.optional(), listMs: ms.optional() }).optional(),
+  listTtlMs: z.number().nonnegative().optional(),
+  resources: z.boolean().optional(),
+  prompts: z.boolean().optional(),
+  requireConfirmation: z.union([z.boolean(), z.custom(isFunction)], 'must be true, false or a function').optional(),
+  elicitation: z.boolean().optional(),
+  sampling: z.enum(['confirm', 'allow', 'deny']).optional(),
+});
+
+/** Checks what an author wrote and fills in the defaults. Throws ConfigurationException. */
+export function mcpOptions(spec: McpToolsetSpec): McpOptions {
+  parseOptions('mcpToolset', Spec, spec);
+  const { connection, name, namePrefix, timeouts = {}, elicitation = true, sampling = 'confirm' } = spec;
+  const { connectMs = 10_000, callMs = 60_000, listMs = 10_000 } = timeouts;
+  return {
+    ...spec,
+    name: name ?? (namePrefix || labelOf(connection)),
+    timeouts: { connectMs, callMs, listMs },
+    timeoutMs: timeouts.callMs === undefined ? undefined : callMs + connectMs + 1000,
+    elicitation,
+    sampling,
+  };
+}
+
+const launchers = new Set(['npx', 'node', 'bun', 'bunx', 'deno', 'python', 'python3', 'uv', 'uvx', 'docker']);
+
+/** What to call a server nobody named. Paths and queries stay out of it: they may be secrets. */
+function labelOf(connection: McpConnectionSpec): string {
+  if ('sse' in connection) return new URL(connection.sse.url).host;
+  if ('streamableHttp' in connection) return new URL(connection.streamableHttp.url).host;
+  if ('transport' in connection) return 'mcp';
+  const { command, args = [] } = connection.stdio;
+  const program = basename(command);
+  const what = launchers.has(program) ? args.find((arg) => !arg.startsWith('-')) : undefined;
+  return what === undefined ? program : `${program} ${basename(what)}`;
+}

@@ -1,0 +1,168 @@
+import { abortable } from '../../base/abort.ts';
+import { AppError } from '../../base/errors.ts';
+import { failureOf, type McpErrorCode, mcpError } from './failures.ts';
+import type { Headers, McpOptions } from './options.ts';
+import { type ListKind, McpSession } from './session.ts';
+
+/** Sessions that are kept at the same time; those that are busy come on top. */
+const maxSlots = 64;
+const pingMs = 3000;
+
+/** What is kept for one set of headers. */
+export interface Slot {
+  readonly headers: Headers;
+  session: McpSession | undefined;
+  opening: Promise<McpSession> | undefined;
+  /** Whether there has been a session before. */
+  isKnown: boolean;
+  busy: number;
+  /** The server did not answer when a session was last tried to be opened: until when nobody tries again. */
+  failure: { readonly error: unknown; readonly until: number } | undefined;
+  readonly lists: Map<ListKind, KeptList>;
+  readonly loading: Map<ListKind, Promise<readonly unknown[]>>;
+}
+
+interface Use {
+  readonly signal: AbortSignal;
+  /** What failures are called that are not about opening a session. */
+  readonly code?: McpErrorCode;
+}
+type Work<T> = (session: McpSession) => Promise<T>;
+
+export interface KeptList {
+  readonly items: readonly unknown[];
+  readonly session: McpSession;
+  readonly at: number;
+}
+
+/**
+ * The sessions with one server, one for each set of headers. A session that is lost is replaced by another one when it
+ * is next needed, and a request that the server cannot have heard is sent once more.
+ */
+export class SessionPool {
+  readonly #options: McpOptions;
+  /** By headers; least recently used first. */
+  readonly #slots = new Map<string, Slot>();
+  readonly #closing = new Set<Promise<void>>();
+  #stop = new AbortController();
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+  }
+
+  slot(headers: Headers): Slot {
+    const key = JSON.stringify(Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+    const slot = this.#slots.get(key) ?? newSlot(headers);
+    this.#slots.delete(key);
+    this.#slots.set(key, slot);
+    if (this.#slots.size > maxSlots) this.#evict();
+    return slot;
+  }
+
+  /** Does something in a session. Throws one of the MCP errors when it fails, or the signal's reason. */
+  async use<T>(slot: Slot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
+    slot.busy += 1;
+    try {
+      for (let isSecond = false; ; isSecond = true) {
+        const before = slot.session;
+        const session = await this.#session(slot, signal);
+        try {
+          return await work(session);
+        } catch (error) {
+          signal.throwIfAborted();
+          const failure = failureOf(error);
+          if (failure.isLost) this.#drop(slot, session);
+          session.isSuspect ||= failure.isSuspect;
+          if (isSecond || session !== before || !failure.isUnheard) {
+            throw mcpError(code, this.#options.name, error);
+          }
+        }
+      }
+    } finally {
+      slot.busy -= 1;
+    }
+  }
+
+  /** Closes every session; resolves once programs have ended. The pool can be used again. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('The toolset is being closed'));
+    this.#stop = new AbortController();
+    const slots = [...this.#slots.values()];
+    this.#slots.clear();
+    for (const slot of slots) if (slot.session) this.#drop(slot, slot.session);
+    await Promise.allSettled(slots.map((slot) => slot.opening));
+    while (this.#closing.size > 0) await Promise.allSettled(this.#closing);
+  }
+
+  async #session(slot: Slot, signal: AbortSignal): Promise<McpSession> {
+    const { session } = slot;
+    if (session?.isSuspect) {
+      session.isSuspect = !(await session.isAlive({ signal, ms: Math.min(pingMs, this.#options.timeouts.connectMs) }));
+    }
+    if (session && slot.session === session) {
+      if (session.isOpen && !session.isSuspect) return session;
+      this.#drop(slot, session);
+    }
+    slot.opening ??= this.#open(slot).finally(() => {
+      slot.opening = undefined;
+    });
+    return abortable(slot.opening, signal);
+  }
+
+  async #open(slot: Slot): Promise<McpSession> {
+    const code = slot.isKnown ? 'McpSessionInitializationException' : 'McpInitializationException';
+    const { failure } = slot;
+    if (failure && performance.now() < failure.until) throw failure.error;
+    const { signal } = this.#stop;
+    const began = performance.now();
+    try {
+      const released = (done: Promise<void>): void => this.#track(done);
+      const session = await McpSession.open(this.#options, slot.headers, { signal, released });
+      if (signal.aborted) {
+        this.#track(session.close());
+        throw signal.reason;
+      }
+      slot.isKnown = true;
+      slot.failure = undefined;
+      slot.session = session;
+      return session;
+    } catch (cause) {
+      const error = mcpError(code, this.#options.name, cause);
+      // Nobody waits twice in a row for a server that does not answer.
+      const isSilent = cause instanceof AppError && cause.code === 'timed_out';
+      const now = performance.now();
+      slot.failure = isSilent ? { error, until: now + (now - began) } : undefined;
+      throw error;
+    }
+  }
+
+  #drop(slot: Slot, session: McpSession): void {
+    if (slot.session === session) slot.session = undefined;
+    this.#track(session.close());
+  }
+
+  #track(closing: Promise<void>): void {
+    const done = closing.then(undefined, () => {}).finally(() => this.#closing.delete(done));
+    this.#closing.add(done);
+  }
+
+  #evict(): void {
+    for (const [key, slot] of this.#slots) {
+      if (slot.busy > 0 || slot.opening) continue;
+      this.#slots.delete(key);
+      if (slot.session) this.#drop(slot, slot.session);
+      return;
+    }
+  }
+}
+
+const newSlot = (headers: Headers): Slot => ({
+  headers,
+  session: undefined,
+  opening: undefined,
+  isKnown: false,
+  busy: 0,
+  failure: undefined,
+  lists: new Map(),
+  loading: new Map(),
+});

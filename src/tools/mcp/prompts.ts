@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Tool } from '../../core/runtime.ts';
+import { functionTool } from '../function-tool.ts';
+import { Waiting } from './access.ts';
+import { type CallSetting, callServer } from './call.ts';
+import { readableBlocks } from './result.ts';
+
+/** What a server says of a prompt; more fields may come with it. */
+export const McpPrompt = z.looseObject({
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  arguments: z
+    .array(z.looseObject({ name: z.string(), description: z.string().optional(), required: z.boolean().optional() }))
+    .optional(),
+});
+export type McpPrompt = z.infer<typeof McpPrompt>;
+
+const maxTold = 100;
+const maxToldLength = 300;
+
+/** The tool with which the model fetches prompts. Its description lists those there are. */
+export function promptTool(name: string, prompts: readonly McpPrompt[], setting: CallSetting): Tool {
+  const told = prompts.slice(0, maxTold).map(describe).join('\n');
+  return functionTool({
+    name,
+    description: `Fetches a prompt that the MCP server "${setting.options.name}" has ready: follow it where it suits the user. There are:\n${told}`,
+    parameters: z.object({
+      name: z.string().describe('Name of the prompt'),
+      arguments: z.record(z.string(), z.string()).optional().describe('What the prompt is about, by argument name'),
+    }),
+    run: async ({ name: prompt, arguments: args = {} }, ctx) => {
+      const result = await callServer(setting, ctx, (session, limit) => session.getPrompt(prompt, args, limit));
+      if (result instanceof Waiting) return result.response;
+      const { description, messages } = result;
+      const content = await readableBlocks(
+        messages.map((message) => message.content),
+        name,
+        ctx,
+      );
+      return {
+        ...(description !== undefined && { description }),
+        messages: messages.map(({ role }, index) => ({ role, content: content[index] })),
+      };
+    },
+  });
+}
+
+function describe({ name, description, arguments: args = [] }: McpPrompt): string {
+  const named = args.map((arg) => `${arg.name}${arg.required === true ? '' : '?'}`).join(', ');
+  return `- ${JSON.stringify(name)}(${named}) ${description ?? ''}`.trim().slice(0, maxToldLength);
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { AppError, errorText } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Tool, ToolContext } from '../../core/runtime.ts';
+import { functionTool } from '../function-tool.ts';
+import { Waiting } from './access.ts';
+import { type CallSetting, callServer } from './call.ts';
+import { readableResource } from './result.ts';
+
+/** What a server says of a resource; more fields may come with it. */
+export const McpResource = z.looseObject({
+  uri: z.string(),
+  name: z.string().default(''),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+});
+export type McpResource = z.infer<typeof McpResource>;
+
+/** Names beyond this many are not told; their URIs work all the same. */
+const maxTold = 100;
+const maxToldLength = 200;
+
+/** The tool with which the model reads resources. Its description lists those there are. */
+export function resourceTool(name: string, resources: readonly McpResource[], setting: CallSetting): Tool {
+  const { name: server } = setting.options;
+  const told = resources.slice(0, maxTold).map((resource) => describe(resource));
+  const more = resources.length > maxTold ? `\nand ${resources.length - maxTold} more` : '';
+  return functionTool({
+    name,
+    description: `Reads resources of the MCP server "${server}", by name or URI. There are:\n${told.join('\n')}${more}`,
+    parameters: z.object({ resource_names: z.array(z.string()).describe('Names or URIs of resources') }),
+    run: async ({ resource_names }, ctx) => {
+      const read: JsonObject[] = [];
+      for (const wanted of resource_names) {
+        const found = await readOne(wanted, { name, resources, setting }, ctx);
+        if (found instanceof Waiting) return found.response;
+        read.push(...found);
+      }
+      return { resources: read };
+    },
+  });
+}
+
+function describe({ name, uri, description, mimeType }: McpResource): string {
+  const details = [mimeType, description].filter((text) => text !== undefined && text !== '').join(': ');
+  return `- ${JSON.stringify(name)} ${uri}${details === '' ? '' : ` (${details})`}`.slice(0, maxToldLength);
+}
+
+interface Reading {
+  /** The tool's own name: artifacts are named after it. */
+  readonly name: string;
+  readonly resources: readonly McpResource[];
+  readonly setting: CallSetting;
+}
+
+/** A resource that cannot be read costs only itself. */
+async function readOne(
+  wanted: string,
+  { name, resources, setting }: Reading,
+  ctx: ToolContext,
+): Promise<JsonObject[] | Waiting> {
+  const known = resources.find((resource) => resource.name === wanted || resource.uri === wanted);
+  const uri = known?.uri ?? (URL.canParse(wanted) ? wanted : undefined);
+  if (uri === undefined) return [{ name: wanted, error: 'There is no resource of this name' }];
+  try {
+    const result = await callServer(setting, ctx, (session, limit) => session.readResource(uri, limit));
+    if (result instanceof Waiting) return result;
+    const start = `${name}-${ctx.functionCallId}-${artifactCount(ctx)}`;
+    return await Promise.all(
+      result.contents.map(({ _meta, ...content }, index) => readableResource(content, `${start}-${index + 1}`, ctx)),
+    );
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    return [{ uri, error: error instanceof AppError ? error.message : errorText(error) }];
+  }
+}
+
+const artifactCount = ({ actions }: ToolContext): number => Object.keys(actions.artifactDelta).length + 1;

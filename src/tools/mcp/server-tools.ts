@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { RunLog, Tool, ToolContext } from '../../core/runtime.ts';
+import type { McpOptions } from './options.ts';
+
+/** What a tool of a server has to be like to be offered. Fields that are no use to a model may be anything. */
+const ServerTool = z.looseObject({
+  name: z.string().min(1).max(128),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: z.looseObject({ type: z.literal('object').optional() }),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+  annotations: z.record(z.string(), z.unknown()).optional(),
+  execution: z.looseObject({ taskSupport: z.string().optional() }).optional(),
+});
+
+const maxNameLength = 64;
+const maxDeclaration = 256 * 1024;
+
+export interface ServerToolMaker {
+  readonly options: McpOptions;
+  /** Calls the tool that has this name at the server. */
+  readonly call: (tool: string, args: JsonObject, ctx: ToolContext) => Promise<unknown>;
+  readonly log: RunLog | undefined;
+}
+
+/**
+ * The tools of a server. Those no model could use are left out, with a warning (McpToolDeclarationException): one bad
+ * tool must not cost the others.
+ */
+export function serverTools(listed: readonly unknown[], maker: ServerToolMaker): Tool[] {
+  const { options, log } = maker;
+  const tools = new Map<string, Tool>();
+  for (const item of listed) {
+    try {
+      const tool = serverTool(item, maker);
+      if (!tool) continue;
+      if (tools.has(tool.name)) throw unusable(options, tool.name, 'another tool has the same name');
+      tools.set(tool.name, tool);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      log?.warn(
+        { server: options.name, code: error.code, reason: error.message },
+        'a tool of an MCP server is left out',
+      );
+    }
+  }
+  return [...tools.values()];
+}
+
+/** `undefined` for tools that only run as tasks: nothing is wrong with them. */
+function serverTool(item: unknown, { options, call }: ServerToolMaker): Tool | undefined {
+  const parsed = ServerTool.safeParse(item);
+  const given = typeof item === 'object' && item !== null && 'name' in item ? String(item.name) : '';
+  if (!parsed.success) {
+    throw unusable(
+      options,
+      given,
+      parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
+    );
+  }
+  const { name: original, title, description, inputSchema, outputSchema, annotations, execution } = parsed.data;
+  if (execution?.taskSupport === 'required') return undefined;
+  const name = usableName(original);
+  const prefixLength = options.namePrefix ? options.namePrefix.length + 1 : 0;
+  if (name.length + prefixLength > maxNameLength) throw unusable(options, original, 'its name is too long');
+  const text = description ?? title ?? original;
+  const parameters = { type: 'object', ...inputSchema };
+  const declaration = { name, description: text, parameters, ...(outputSchema && { response: outputSchema }) };
+  if (JSON.stringify(declaration).length > maxDeclaration)
+    throw unusable(options, original, 'its declaration is too long');
+  const { requireConfirmation: confirmation } = options;
+  return {
+    kind: 'tool',
+    name,
+    description: text,
+    declaration,
+    customMetadata: { mcpServer: options.name, ...(annotations && { annotations }) },
+    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
+    ...(confirmation !== undefined && {
+      requireConfirmation:
+        typeof confirmation === 'boolean' ? confirmation : (args, ctx) => confirmation(original, args, ctx),
+    }),
+    run: (args, ctx) => call(original, args, ctx),
+  };
+}
+
+/** Servers may put more into names than models take: `files/read` is offered as `files_read`. */
+export function usableName(name: string): string {
+  const allowed = name.replaceAll(/[^\w.:-]/g, '_');
+  return /^[A-Za-z_]/.test(allowed) ? allowed : `_${allowed}`;
+}
+
+const unusable = ({ name }: McpOptions, tool: string, why: string): AppError =>
+  new AppError(
+    'McpToolDeclarationException',
+    `The tool ${JSON.stringify(tool.slice(0, 200))} of the MCP server "${name}" cannot be offered: ${why}`,
+  );

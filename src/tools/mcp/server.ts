@@ -1,0 +1,141 @@
+import type { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { ReadonlyContext, Tool, ToolContext } from '../../core/runtime.ts';
+import { McpAccess, Waiting } from './access.ts';
+import { type CallSetting, callServer } from './call.ts';
+import { McpLists } from './lists.ts';
+import { mediaTool } from './media.ts';
+import type { McpOptions } from './options.ts';
+import { SessionPool, type Slot } from './pool.ts';
+import { McpPrompt, promptTool } from './prompts.ts';
+import { McpResource, resourceTool } from './resources.ts';
+import { toolResponse } from './result.ts';
+import { serverTools, usableName } from './server-tools.ts';
+import type { ListKind, McpSession, RequestLimit } from './session.ts';
+
+/** Tells hidden tools of different toolsets apart. */
+let servers = 0;
+
+/** One MCP server as an agent's tools see it: its sessions, and what has been made of its lists. */
+export class McpServer {
+  readonly #options: McpOptions;
+  readonly #pool: SessionPool;
+  readonly #lists: McpLists;
+  readonly #access: McpAccess;
+  readonly #setting: CallSetting;
+  readonly #prefix: string;
+  readonly #mediaName: string;
+  /** Names the model knows tools of this server by. */
+  readonly #names = new Set<string>();
+  /** What was made of a list, by the list: the runtime sees the same tools until the server changes them. */
+  readonly #made = new WeakMap<readonly unknown[], readonly Tool[]>();
+
+  constructor(options: McpOptions) {
+    this.#options = options;
+    this.#pool = new SessionPool(options);
+    this.#lists = new McpLists(options, this.#pool);
+    this.#access = new McpAccess(options);
+    this.#setting = { options, pool: this.#pool, access: this.#access };
+    this.#prefix = options.namePrefix ? `${options.namePrefix}_` : '';
+    servers += 1;
+    this.#mediaName = `mcp_media_${servers}`;
+  }
+
+  /** What the server lists, before filter and prefix. */
+  async tools(ctx: ReadonlyContext): Promise<readonly Tool[]> {
+    const slot = await this.#slotFor(ctx);
+    if (!slot) return [this.#access.grantTool('request_access')];
+    const listed = await this.#lists.get(slot, 'tools', ctx);
+    const call = this.#call.bind(this);
+    return this.#once(listed, () => serverTools(listed, { options: this.#options, call, log: ctx.log }));
+  }
+
+  /** Tools of our own that go with the server's, under the names the model gets. A list that fails costs its tool only. */
+  async extraTools(ctx: ReadonlyContext): Promise<readonly Tool[]> {
+    const { resources, prompts } = this.#options;
+    const media = mediaTool(ctx, this.#mediaName, (tool) => this.#names.has(tool));
+    const tools = media ? [media] : [];
+    const slot = resources || prompts ? await this.#slotFor(ctx) : undefined;
+    if (!slot) return tools;
+    if (resources) {
+      const name = `${this.#prefix}load_mcp_resource`;
+      const make = (listed: readonly unknown[]): Tool => resourceTool(name, parsed(listed, McpResource), this.#setting);
+      tools.push(...(await this.#extra(slot, ctx, 'resources', make)));
+    }
+    if (prompts) {
+      const name = `${this.#prefix}load_mcp_prompt`;
+      const make = (listed: readonly unknown[]): Tool => promptTool(name, parsed(listed, McpPrompt), this.#setting);
+      tools.push(...(await this.#extra(slot, ctx, 'prompts', make)));
+    }
+    return tools;
+  }
+
+  async list<Schema extends z.ZodType>(
+    ctx: ReadonlyContext,
+    kind: ListKind,
+    schema: Schema,
+  ): Promise<readonly z.output<Schema>[]> {
+    return parsed(await this.#lists.get(await this.#mustSlot(ctx), kind, ctx), schema);
+  }
+
+  /** Asks for something outside a tool call, when nobody is there to answer questions of the server's. */
+  async ask<T>(ctx: ReadonlyContext, work: (session: McpSession, limit: RequestLimit) => Promise<T>): Promise<T> {
+    const { signal } = ctx;
+    const limit = { signal, ms: this.#options.timeouts.callMs };
+    return this.#pool.use(await this.#mustSlot(ctx), { signal }, (session) => work(session, limit));
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #slotFor(ctx: ReadonlyContext): Promise<Slot | undefined> {
+    const headers = await this.#access.forListing(ctx);
+    return headers && this.#pool.slot(headers);
+  }
+
+  async #mustSlot(ctx: ReadonlyContext): Promise<Slot> {
+    const slot = await this.#slotFor(ctx);
+    if (slot) return slot;
+    throw new AppError('unauthenticated', `The user has not given access to the MCP server "${this.#options.name}"`);
+  }
+
+  async #extra(
+    slot: Slot,
+    ctx: ReadonlyContext,
+    kind: ListKind,
+    make: (listed: readonly unknown[]) => Tool,
+  ): Promise<readonly Tool[]> {
+    try {
+      const listed = await this.#lists.get(slot, kind, ctx);
+      return listed.length === 0 ? [] : this.#once(listed, () => [make(listed)], '');
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      ctx.log?.warn({ server: this.#options.name, err: error }, `an MCP server does not list its ${kind}`);
+      return [];
+    }
+  }
+
+  #once(listed: readonly unknown[], make: () => readonly Tool[], prefix = this.#prefix): readonly Tool[] {
+    const known = this.#made.get(listed);
+    if (known) return known;
+    const tools = make();
+    this.#made.set(listed, tools);
+    for (const { name } of tools) this.#names.add(`${prefix}${name}`);
+    return tools;
+  }
+
+  async #call(tool: string, args: JsonObject, ctx: ToolContext): Promise<JsonObject> {
+    const result = await callServer(this.#setting, ctx, (session, limit) => session.callTool(tool, args, limit));
+    return result instanceof Waiting ? result.response : toolResponse(result, usableName(tool), ctx);
+  }
+}
+
+/** The items that make sense. */
+function parsed<Schema extends z.ZodType>(listed: readonly unknown[], schema: Schema): z.output<Schema>[] {
+  return listed.flatMap((item) => {
+    const result = schema.safeParse(item);
+    return result.success ? [result.data] : [];
+  });
+}
