@@ -1,4 +1,6 @@
 import { stopOnAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import type { LiveInput } from '../core/model.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Content } from '../schemas/content.ts';
@@ -12,10 +14,32 @@ import { firstAnswer, hasHook } from './hooks.ts';
  * Runs an agent under its own name, with its callbacks around it, changing only what `overrides` says. The context it
  * gets has its own `control`, so that ending one agent's turn never ends another's.
  */
-export async function* enter(
+export function enter(
   agent: Agent,
   ctx: RunContext,
   overrides?: Partial<RunContext>,
+): AsyncGenerator<Event, void, void> {
+  return around(agent, { ...ctx, ...overrides }, bodyOf);
+}
+
+/** The same over a two-way connection. Throws `not_supported` for an agent that cannot be talked to that way. */
+export function enterLive(
+  agent: Agent,
+  ctx: RunContext,
+  input: AsyncIterable<LiveInput>,
+): AsyncGenerator<Event, void, void> {
+  const talk = agent.runLive?.bind(agent);
+  if (!talk) {
+    const kind = agent.kind === undefined || agent.kind === 'custom' ? '' : ` (${agent.kind})`;
+    throw new AppError('not_supported', `Agent "${agent.name}"${kind} does not support live connections`);
+  }
+  return around(agent, ctx, (_agent, own) => stopOnAbort(talk(own, input), own.signal));
+}
+
+async function* around(
+  agent: Agent,
+  ctx: RunContext,
+  body: (agent: Agent, ctx: RunContext) => AsyncIterable<Event>,
 ): AsyncGenerator<Event, void, void> {
   const span = openSpan(`invoke_agent ${agent.name}`, ctx.trace, {
     'gen_ai.operation.name': 'invoke_agent',
@@ -24,7 +48,7 @@ export async function* enter(
     'gen_ai.conversation.id': ctx.session.id,
     'gcp.vertex.agent.invocation_id': ctx.invocationId,
   });
-  const own: RunContext = { ...ctx, ...overrides, agent, control: { ended: false }, trace: span.context };
+  const own: RunContext = { ...ctx, agent, control: { ended: false }, trace: span.context };
   try {
     own.signal.throwIfAborted();
     const continuing = own.continuing === true && hasBegun(agent, own);
@@ -34,7 +58,7 @@ export async function* enter(
       if (event) yield event;
       if (event?.content || own.control.ended) return;
     }
-    yield* bodyOf(agent, own);
+    yield* body(agent, own);
     if (!own.control.ended && hasHook(own, 'afterAgent', agent.callbacks?.afterAgent)) {
       const event = await askAround('afterAgent', own);
       if (event) yield event;

@@ -5,8 +5,9 @@ import { askAside } from './ask-aside.ts';
 import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution.ts';
 import { lastOwnEvent, newestSaying } from './continuation.ts';
 import { dataFilesIn, exploreFiles } from './data-files.ts';
+import { runLive } from './live/live-run.ts';
 import { define, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
-import { modelFor, planFor, toolsOf } from './llm-plan.ts';
+import { type LlmPlan, modelFor, planFor, toolsOf } from './llm-plan.ts';
 import type { LlmAgentSpec } from './llm-spec.ts';
 import { askModel } from './model-call.ts';
 import { buildRequest } from './request/build-request.ts';
@@ -37,6 +38,8 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
     canTransferToParent: definition.canTransferToParent,
     canTransferToPeers: definition.canTransferToPeers,
     run: (ctx) => runSteps(definition, ctx),
+    runLive: (ctx, input) =>
+      runLive(definition, { ctx, input, takeTurn: (turn, plan) => runSteps(definition, turn, plan) }),
     askModel: (question, ctx, signal) => askAside(definition, question, { ...ctx, signal }),
     close: () => closeAll(definition),
   };
@@ -45,8 +48,11 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
 }
 
 /** One turn: steps of asking the model and running the tools it calls, until nothing is left to do. */
-async function* runSteps(definition: LlmDefinition, entered: RunContext): AsyncGenerator<Event, void, void> {
-  const plan = planFor(definition, entered);
+async function* runSteps(
+  definition: LlmDefinition,
+  entered: RunContext,
+  plan: LlmPlan = planFor(definition, entered),
+): AsyncGenerator<Event, void, void> {
   const model = modelFor(plan, entered);
   const freed = await resumption(entered);
   if (entered.continuing && !freed) {

@@ -73,10 +73,14 @@ export function transferText(agent: Agent, targets: readonly Agent[], tree: Agen
 }
 
 /** Runs the agent that was handed over to, within the same step of the same invocation. */
-export function runTransfer(name: string, ctx: RunContext): AsyncIterable<Event> {
+export const runTransfer = (name: string, ctx: RunContext): AsyncIterable<Event> =>
+  enter(transferTarget(name, ctx), ctx);
+
+/** The agent of this name. Throws `agent_not_found`. */
+export function transferTarget(name: string, ctx: RunContext): Agent {
   const target = indexTree(ctx.app.rootAgent).find(name);
   if (!target) throw new AppError('agent_not_found', `Agent "${name}" to hand over to not found`);
-  return enter(target, ctx);
+  return target;
 }
 
 /** The model of an agent's nearest LLM ancestor that has one, and that of the agent itself first of all. */

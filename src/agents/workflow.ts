@@ -12,7 +12,8 @@ import type {
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { placeOf } from './continuation.ts';
-import { enter } from './enter.ts';
+import { enter, enterLive } from './enter.ts';
+import { SharedInput } from './live/shared-input.ts';
 import { answeredChild, isWaiting } from './pause.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
@@ -35,7 +36,7 @@ function frame<Kind extends Agent['kind']>(kind: Kind, spec: WorkflowSpec) {
 
 /**
  * Runs its agents one after another. In a resumable app it goes on with the child whose call was just answered, and
- * stops after a child that waits for an answer.
+ * stops after a child that waits for an answer. Over a live connection each child talks until it says that it is done.
  */
 export function sequentialAgent(spec: WorkflowSpec): Agent {
   const base = frame('sequential', spec);
@@ -50,6 +51,13 @@ export function sequentialAgent(spec: WorkflowSpec): Agent {
         const progress: Progress = {};
         yield* follow(child, goingOn(ctx, index === place.child), progress);
         if (isWaiting(ctx, progress.waiting)) return;
+      }
+    },
+    async *runLive(ctx, input) {
+      const shared = SharedInput.of(input);
+      for (const child of base.subAgents) {
+        yield* enterLive(child, ctx, shared);
+        if (shared.hasEnded) return;
       }
     },
   };

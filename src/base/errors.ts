@@ -27,6 +27,7 @@ export const httpStatus = {
   gone: 410,
   too_large: 413,
   unsupported_media_type: 415,
+  upgrade_required: 426,
   rate_limited: 429,
   queue_full: 429,
   headers_too_large: 431,

@@ -7,10 +7,13 @@ import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { registerDevUi } from './dev-ui.ts';
 import { guardHook, newGuard } from './guards.ts';
 import { readJsonBody } from './json-body.ts';
+import { isUpgrade, registerWebSockets } from './live/accept.ts';
+import { LiveSockets } from './live/sockets.ts';
 import { mount } from './mount.ts';
 import { answerClientError, problemSender } from './problems.ts';
 import { Pulse } from './pulse.ts';
 import { routeTable } from './route-table.ts';
+import { isLivePath } from './routes/live.ts';
 import { unknownRoute } from './unknown-route.ts';
 
 const beatsPerKeepAlive = 15;
@@ -31,16 +34,21 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     keepAliveBeats: config.keepAliveMs / beatMs,
     stallBeats: config.stallMs / beatMs,
   };
-  const operations = routeTable({ ...deps, runs, sse, isClosing, defaultApp: config.defaultApp });
+  const live = new LiveSockets(config.livePingMs);
+  const idleBeats = config.liveIdleMs / config.livePingMs;
+  const { defaultApp } = config;
+  const operations = routeTable({ ...deps, runs, sse, live, idleBeats, defaultApp, isClosing });
 
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJsonBody);
+  // First, so that it closes the connections of requests the guard refuses.
+  await registerWebSockets(app, config.bodyLimitBytes, deps.log);
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   app.addHook('preClose', () => {
     closing = true;
-    return runs.drain(config.shutdownGraceMs);
+    return Promise.all([live.close(), runs.drain(config.shutdownGraceMs)]).then(() => {});
   });
   await registerCors(app, config);
   await registerDevUi(app, config, deps.log);
@@ -65,6 +73,7 @@ function serverOptions(config: HttpConfig): FastifyHttpOptions<Server> {
       connectionsCheckingInterval: 2_000,
       maxHeaderSize: 16_384,
       requireHostHeader: false, // the guard answers in our format
+      shouldUpgradeCallback: ({ headers, url = '' }) => isUpgrade(headers) && isLivePath(url),
     },
   };
 }

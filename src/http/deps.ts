@@ -1,8 +1,9 @@
+import type { LiveInput } from '../core/model.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { Event } from '../schemas/event.ts';
 import type { TraceSpan } from '../schemas/records.ts';
-import type { RunRequest } from '../schemas/run.ts';
+import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
@@ -13,6 +14,17 @@ export interface RunEvents extends AsyncIterable<Event> {
 /** What the routes need of the runner. Whatever is the caller's fault is thrown by `start`, before the first event. */
 export interface RunStarter {
   start(request: RunRequest, signal: AbortSignal): Promise<RunEvents>;
+}
+
+/** What starts a conversation over a live connection. */
+export interface LiveRunRequest extends SessionKey {
+  readonly onBusy?: OnBusy | undefined;
+  readonly runConfig?: RunConfig | undefined;
+}
+
+/** What the live route needs of the runner; `startLive` throws like `start`. */
+export interface LiveStarter {
+  startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<RunEvents>;
 }
 
 /** What the routes need to go back in a session, and to go on in a copy of it. */
@@ -67,6 +79,10 @@ export interface HttpConfig {
   readonly stallMs: number;
   /** How long a run may go on after its client left with `onDisconnect: "continue"`. */
   readonly detachedRunMs: number;
+  /** How often a live client is asked whether it is still there; one that does not answer until the next time is left. */
+  readonly livePingMs: number;
+  /** Silence on a live connection after which it is closed. */
+  readonly liveIdleMs: number;
 }
 
 export const httpDefaults: HttpConfig = {
@@ -79,6 +95,8 @@ export const httpDefaults: HttpConfig = {
   keepAliveMs: 15_000,
   stallMs: 60_000,
   detachedRunMs: 600_000,
+  livePingMs: 20_000,
+  liveIdleMs: 1_800_000,
 };
 
 /** Where the routes log: objects first, then a constant sentence. A pino logger fits. */
@@ -92,7 +110,7 @@ export interface Log {
 export interface HttpDeps {
   readonly loader: AgentLoader;
   readonly services: Services;
-  readonly runner: RunStarter & SessionBrancher;
+  readonly runner: RunStarter & LiveStarter & SessionBrancher;
   readonly traces: TraceReader;
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;

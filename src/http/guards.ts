@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import type { HttpConfig } from './deps.ts';
+import { isUpgrade } from './live/accept.ts';
 
 const maxQuoted = 200;
 const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -50,7 +51,8 @@ export function guardHook(guard: Guard, isClosing: () => boolean) {
         throw new AppError('invalid_request', 'The Host header is missing');
       }
       guard.checkHost(headers.host);
-      if (method !== 'GET' && method !== 'HEAD') {
+      // Any page may open a WebSocket to any server: that counts as new work, too.
+      if ((method !== 'GET' && method !== 'HEAD') || isUpgrade(headers)) {
         guard.checkOrigin(headers.origin, headers.host);
         checkEncoding(headers['content-encoding']);
         if (isClosing()) throw new AppError('unavailable', 'The server is shutting down', { retryAfter: 5 });

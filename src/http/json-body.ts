@@ -18,32 +18,43 @@ export function readJsonBody(_request: FastifyRequest, bytes: Buffer, done: Done
   }
   let body: unknown;
   try {
-    if (!isUtf8(bytes)) throw new AppError('invalid_request', 'The request body is not valid UTF-8');
-    body = JSON.parse(bytes.toString('utf8'));
-    checkTree(body, 0);
+    body = parseJson(bytes, 'request body');
   } catch (error) {
-    done(error instanceof AppError ? error : new AppError('invalid_request', 'The request body is not valid JSON'));
+    done(error as Error);
     return;
   }
   done(null, body);
 }
 
-function checkTree(value: unknown, depth: number): void {
+/** The value in a JSON text from outside. `place` says where the text stood. Throws `invalid_request`. */
+export function parseJson(bytes: Buffer, place: string): unknown {
+  if (!isUtf8(bytes)) throw new AppError('invalid_request', `The ${place} is not valid UTF-8`);
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new AppError('invalid_request', `The ${place} is not valid JSON`);
+  }
+  checkTree(value, 0, place);
+  return value;
+}
+
+function checkTree(value: unknown, depth: number, place: string): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth === maxDepth) {
-    throw new AppError('invalid_request', `The request body is nested deeper than ${maxDepth} levels`);
+    throw new AppError('invalid_request', `The ${place} is nested deeper than ${maxDepth} levels`);
   }
   if (Array.isArray(value)) {
-    for (const item of value) checkTree(item, depth + 1);
+    for (const item of value) checkTree(item, depth + 1, place);
     return;
   }
   const object = value as Record<string, unknown>;
   for (const key in object) {
     const item = object[key];
     if (key === '__proto__' || (key === 'constructor' && holdsPrototype(item))) {
-      throw new AppError('invalid_request', `The request body holds the key "${key}"`);
+      throw new AppError('invalid_request', `The ${place} holds the key "${key}"`);
     }
-    checkTree(item, depth + 1);
+    checkTree(item, depth + 1, place);
   }
 }
 

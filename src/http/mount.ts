@@ -16,7 +16,10 @@ export function mount(app: FastifyInstance, operations: readonly Operation[]): v
     const handler = handlerOf(operation);
     for (const path of operation.paths) {
       if (!greedy.test(path)) {
-        app.route({ method: operation.method, url: fastifyPath(path), handler });
+        const route = { method: operation.method, url: fastifyPath(path), handler };
+        app.route(
+          operation.accept ? { ...route, wsHandler: (socket, request) => operation.accept?.(socket, request) } : route,
+        );
         continue;
       }
       const url = fastifyPath(path.slice(0, path.search(greedy))) + '*';

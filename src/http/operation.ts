@@ -1,3 +1,4 @@
+import type { WebSocket } from '@fastify/websocket';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
@@ -38,6 +39,8 @@ export interface Operation {
    * answer is already on its way.
    */
   handle(input: Input, call: Call): unknown;
+  /** Takes over the connection of a request that asked to become a WebSocket. Absent: it is answered like any other. */
+  accept?(socket: WebSocket, request: FastifyRequest): void;
 }
 
 interface Input<Params = unknown, Query = unknown, Body = unknown> {

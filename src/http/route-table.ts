@@ -1,5 +1,6 @@
 import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
+import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
 import { appOperations } from './routes/apps.ts';
 import { artifactOperations } from './routes/artifacts.ts';
@@ -7,6 +8,7 @@ import { branchingOperations } from './routes/branching.ts';
 import { builderOperations } from './routes/builder.ts';
 import { devUiOperations } from './routes/dev-ui.ts';
 import { graphOperations } from './routes/graphs.ts';
+import { liveOperations } from './routes/live.ts';
 import { memoryOperations } from './routes/memories.ts';
 import { openApiOperations } from './routes/openapi.ts';
 import { runOperations } from './routes/run.ts';
@@ -18,6 +20,8 @@ import type { SseOptions } from './sse.ts';
 export interface TableContext extends HttpDeps {
   readonly runs: ActiveRuns;
   readonly sse: SseOptions;
+  readonly live: LiveSockets;
+  readonly idleBeats: number;
   readonly isClosing: () => boolean;
   readonly defaultApp: string | undefined;
 }
@@ -29,6 +33,7 @@ export function routeTable(context: TableContext): Operation[] {
     ...sessionOperations(context),
     ...branchingOperations(context.runner),
     ...runOperations(context),
+    ...liveOperations(context),
     ...artifactOperations(context.services),
     ...memoryOperations(context.services),
     ...traceOperations(context.traces),

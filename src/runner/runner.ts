@@ -4,7 +4,7 @@ import { stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents } from '../core/history.ts';
-import type { ModelRegistry } from '../core/model.ts';
+import type { LiveInput, ModelRegistry } from '../core/model.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
@@ -16,9 +16,11 @@ import { openSpan, type OpenSpan, rootTrace, type SpanSink } from '../telemetry/
 import { type ForkRequest, forkSession, rewindSession } from './branching.ts';
 import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
+import { type LiveRunRequest, LiveTalk } from './live.ts';
 import { askAll, checkPluginNames, closeAll, firstAnswer } from './plugins.ts';
 import { agentToRun, eventsAtStart } from './resume.ts';
 import { SessionQueue, type Turn } from './session-queue.ts';
+import { store } from './store-event.ts';
 import { showEarly, storeUserMessage } from './user-message.ts';
 
 export interface RunnerOptions {
@@ -48,10 +50,11 @@ export interface Run extends AsyncIterable<Event> {
   readonly invocationId: string;
 }
 
-/** What has to be let go of when a run is over, and the span around it. */
+/** What has to be let go of when a run is over, the span around it, and the client it talks with if it is live. */
 interface Frame {
   readonly span: OpenSpan;
   readonly finish: () => void;
+  readonly live: LiveTalk | undefined;
 }
 
 /** Runs an app's agent for one user message, storing every whole event before handing it on. */
@@ -70,6 +73,28 @@ export class Runner {
    * before the first event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
    */
   async start(request: RunRequest, signal: AbortSignal): Promise<Run> {
+    return this.#begin(request, signal, async (ctx) => ({
+      ctx: { ...ctx, ...(await storeUserMessage(request, ctx)) },
+    }));
+  }
+
+  /**
+   * Resolves once it is this run's turn: a conversation that lasts until `input` ends. Throws before the first event what
+   * `start` throws. `input` has to end, or fail, when the run is over.
+   */
+  async startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<Run> {
+    const runConfig: RunConfig = { ...request.runConfig, streamingMode: 'bidi' };
+    return this.#begin({ ...request, runConfig, streaming: false }, signal, async (ctx) => ({
+      ctx,
+      live: new LiveTalk(ctx, input),
+    }));
+  }
+
+  async #begin(
+    request: RunRequest,
+    signal: AbortSignal,
+    open: (ctx: RunContext) => Promise<{ ctx: RunContext; live?: LiveTalk }>,
+  ): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
     const runConfig = { ...this.#options.runConfig, ...app.runConfig, ...request.runConfig };
@@ -86,8 +111,8 @@ export class Runner {
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
       showEarly(request.stateDelta ?? {}, session);
       const ctx = this.#contextFor(app, session, { request, runConfig, signal: turn.signal, span });
-      const stored = await storeUserMessage(request, ctx);
-      return this.#prepare({ ...ctx, ...stored }, turn, { span, finish });
+      const opened = await open(ctx);
+      return this.#prepare(opened.ctx, turn, { span, finish, live: opened.live });
     } catch (error) {
       span.fail(error);
       finish();
@@ -171,16 +196,16 @@ export class Runner {
     };
   }
 
-  async *#events(ctx: RunContext, turn: Turn, { span, finish }: Frame): AsyncGenerator<Event, void, void> {
-    const limit = ctx.runConfig.timeoutMs;
+  async *#events(ctx: RunContext, turn: Turn, { span, finish, live }: Frame): AsyncGenerator<Event, void, void> {
+    const limit = live ? undefined : ctx.runConfig.timeoutMs;
     const timer = limit === undefined ? undefined : setTimeout(() => turn.abort(tooLong(limit)), limit);
     let last: Event | undefined;
     let failureStored = false;
     let failure: unknown = leftEarly;
     try {
       const passesFragments = ctx.plugins.length === 0;
-      for await (const event of stopOnAbort(this.#answers(ctx), ctx.signal)) {
-        last = passesFragments && event.partial ? event : await store(event, ctx);
+      for await (const event of stopOnAbort(live?.events() ?? this.#answers(ctx), ctx.signal)) {
+        last = passesFragments && event.partial ? event : await (live?.keep(event) ?? store(event, ctx));
         yield last;
       }
       failure = undefined;
@@ -238,22 +263,6 @@ export class Runner {
     const failures = await askAll(ctx.plugins, (plugin) => plugin.afterRun?.(ctx));
     if (failures.length > 0 && failure === undefined) throw failures[0];
   }
-}
-
-/** Lets plugins replace the event, then stores it unless it is partial: what is stored is what is shown. */
-async function store(event: Event, ctx: RunContext): Promise<Event> {
-  const replacement =
-    ctx.plugins.length === 0 ? undefined : await firstAnswer(ctx, 'onEvent', (plugin) => plugin.onEvent?.(ctx, event));
-  const { id, invocationId, timestamp, author, branch } = event;
-  const shown = replacement && {
-    ...replacement,
-    id,
-    invocationId,
-    timestamp,
-    author: replacement.author || author,
-    ...(branch === undefined ? {} : { branch: replacement.branch ?? branch }),
-  };
-  return ctx.services.sessions.appendEvent(ctx.session, shown ?? event);
 }
 
 /** The session as the run sees it: its events are the run's own copy, less what was rewound. */

@@ -15,7 +15,10 @@ const reserved = new Set(['adk_request_confirmation', 'adk_request_credential', 
  * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
  * request's state delta as the `user` event of the invocation. Throws `invalid_request`.
  */
-export async function storeUserMessage(request: RunRequest, ctx: RunContext): Promise<{ userContent?: Content }> {
+export async function storeUserMessage(
+  request: Pick<RunRequest, 'newMessage' | 'stateDelta' | 'invocationId' | 'customMetadata'>,
+  ctx: RunContext,
+): Promise<{ userContent?: Content }> {
   const stateDelta = request.stateDelta ?? {};
   const sent = withRole(request.newMessage);
   if (!sent && request.invocationId === undefined) {

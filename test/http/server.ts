@@ -5,7 +5,7 @@ import { AppError } from '../../src/base/errors.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type { HttpConfig, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
+import type { HttpConfig, LiveStarter, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { RunRequest } from '../../src/schemas/run.ts';
@@ -25,6 +25,7 @@ export interface Logged {
 interface ServerOptions {
   readonly script?: Script;
   readonly runner?: RunStarter;
+  readonly startLive?: LiveStarter['startLive'];
   readonly apps?: Readonly<Record<string, App | Error>>;
   readonly traces?: Partial<TraceReader>;
   readonly config?: Partial<HttpConfig>;
@@ -38,7 +39,14 @@ export const agent = (name: string, fields: Partial<Agent> = {}): Agent => ({
 });
 
 /** A server over real in-memory services and a scripted runner; closed after the test. */
-export async function server({ script = sayHello, runner, apps = demoApps(), traces, config }: ServerOptions = {}) {
+export async function server({
+  script = sayHello,
+  runner,
+  startLive = noLive,
+  apps = demoApps(),
+  traces,
+  config,
+}: ServerOptions = {}) {
   const services = {
     sessions: new InMemorySessions(),
     artifacts: new InMemoryArtifacts(),
@@ -53,7 +61,7 @@ export async function server({ script = sayHello, runner, apps = demoApps(), tra
   const app = await buildApp({
     loader: loaderOf(apps),
     services,
-    runner: { ...noBranching, ...(runner ?? scriptedRunner(script)) },
+    runner: { ...noBranching, startLive, ...(runner ?? scriptedRunner(script)) },
     traces: { forEvent: () => undefined, forSession: () => [], forget: () => {}, ...traces },
     version: '1.2.3',
     log,
@@ -85,6 +93,8 @@ export const says = (text: string, fields: Partial<Event> = {}): Event =>
 async function* sayHello(): AsyncGenerator<Event> {
   yield says('Hello!');
 }
+
+const noLive: LiveStarter['startLive'] = () => Promise.reject(new Error('These tests do not talk'));
 
 const noBranching: SessionBrancher = {
   fork: () => Promise.reject(new Error('These tests do not fork')),

@@ -1,0 +1,41 @@
+import type { LiveInput } from '../../core/model.ts';
+import type { RunContext } from '../../core/runtime.ts';
+import type { Event } from '../../schemas/event.ts';
+import { enterLive } from '../enter.ts';
+import type { LlmDefinition } from '../llm-definition.ts';
+import { type LlmPlan, planFor } from '../llm-plan.ts';
+import { joinSections } from '../request/instructions.ts';
+import { stepTools } from '../step-tools.ts';
+import { transferTarget } from '../transfer.ts';
+import { SharedInput } from './shared-input.ts';
+import { isStep, taskCompleted, taskCompletedText } from './task-completed.ts';
+import { serveTurns } from './turns.ts';
+
+/** Answers one message of the user, by the plan given. */
+export type TakeTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
+
+/**
+ * Talks with a live client until it has nothing more to say, or until another agent is handed over to, which then
+ * goes on with the same client.
+ */
+export async function* runLive(
+  definition: LlmDefinition,
+  { ctx, input, takeTurn }: { ctx: RunContext; input: AsyncIterable<LiveInput>; takeTurn: TakeTurn },
+): AsyncGenerator<Event, void, void> {
+  const shared = SharedInput.of(input);
+  const plan = livePlan(planFor(definition, ctx), ctx);
+  const target = yield* serveTurns((turn) => takeTurn(turn, plan), ctx, shared);
+  if (target !== undefined) yield* enterLive(transferTarget(target, ctx), ctx, shared);
+}
+
+/** An agent of a sequence has to be able to say that it is done: there is no end of its turn to tell by. */
+function livePlan(plan: LlmPlan, ctx: RunContext): LlmPlan {
+  if (!isStep(ctx)) return plan;
+  const tools = [...plan.tools, taskCompleted];
+  return {
+    ...plan,
+    tools,
+    fixedTools: plan.fixedTools && stepTools(plan.definition.name, tools),
+    transferText: joinSections([plan.transferText, taskCompletedText]),
+  };
+}

@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import websocket, { type WebSocket } from '@fastify/websocket';
+import type { FastifyInstance } from 'fastify';
+import type { Log } from '../deps.ts';
+
+/** How long a client may take to answer the frame that closes its connection. */
+const closeTimeout = 2_000;
+
+/** Lets the routes that can, accept WebSockets with messages of at most this size. */
+export async function registerWebSockets(app: FastifyInstance, maxPayload: number, log: Log): Promise<void> {
+  const options = { maxPayload, clientTracking: false, closeTimeout };
+  await app.register(websocket, {
+    options,
+    errorHandler: (error, socket) => tellFailure(error, socket, log),
+    preClose: (done) => done(), // whoever keeps the sockets tells the clients why
+  });
+}
+
+/** What a client did against the protocol has been answered already; anything else is our fault. */
+function tellFailure(error: Error, socket: WebSocket, log: Log): void {
+  if (socket.readyState === socket.OPEN) {
+    log.error({ err: error }, 'WebSocket failed');
+    socket.close(1011, 'Internal error');
+  } else {
+    log.info({ reason: error.message }, 'WebSocket broken');
+  }
+}
+
+/**
+ * Whether a request is to become a WebSocket. Others ask for protocols we do not speak (Java's client for HTTP/2) and are
+ * content with a plain answer.
+ */
+export const isUpgrade = ({ upgrade }: IncomingHttpHeaders): boolean => upgrade?.toLowerCase() === 'websocket';

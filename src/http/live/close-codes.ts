@@ -1,0 +1,37 @@
+import { AppError, describeError, type ErrorCode } from '../../base/errors.ts';
+
+/** Why a connection is closed, as its last frame says it. */
+export interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** What a close frame has room for, in bytes of UTF-8. */
+const maxReasonBytes = 123;
+
+const codes: Partial<Record<ErrorCode, number>> = {
+  session_not_found: 1002, // as the Python and Java servers close
+  invalid_request: 1008,
+  invalid_name: 1008,
+  session_busy: 1013,
+  queue_full: 1013,
+  unavailable: 1013,
+  run_interrupted: 1001,
+  run_cancelled: 1001,
+};
+
+/** How a run that failed is told to its client. Details of unplanned errors stay in the log. */
+export function closingFor(error: unknown): Closing {
+  const { code, message } = describeError(error);
+  const isUnknownSession = error instanceof AppError && error.code === 'session_not_found';
+  return { code: codes[code] ?? 1011, reason: fitted(isUnknownSession ? 'Session not found' : message) };
+}
+
+/** The text cut, between characters, to what a close frame can carry. */
+export function fitted(text: string): string {
+  const bytes = Buffer.from(text.toWellFormed());
+  if (bytes.length <= maxReasonBytes) return text.toWellFormed();
+  let end = maxReasonBytes;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1; // inside a character
+  return bytes.toString('utf8', 0, end);
+}

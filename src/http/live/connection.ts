@@ -1,0 +1,157 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from '@fastify/websocket';
+import { AppError, describeError } from '../../base/errors.ts';
+import type { LiveInput } from '../../core/model.ts';
+import { type Event, eventJson } from '../../schemas/event.ts';
+import type { Log, RunEvents } from '../deps.ts';
+import { type ClientMessage, readBinaryFrame, readTextFrame } from './client-message.ts';
+import { type Closing, closingFor, fitted } from './close-codes.ts';
+import { LiveInbox } from './inbox.ts';
+
+/** Bytes a client may be behind: more is waited for, and sound is dropped. */
+const maxUnreadBytes = 1024 * 1024;
+/** How long the run of a client that is gone may take to end by itself. */
+const runEndMs = 5_000;
+
+export type StartLive = (input: AsyncIterable<LiveInput>, signal: AbortSignal) => Promise<RunEvents>;
+
+export interface LiveLimits {
+  /** Beats without a frame in either direction after which the connection is closed. */
+  readonly idleBeats: number;
+  readonly log: Log;
+}
+
+/** One live client: its frames become the input of a run, the run's events become frames. */
+export class LiveConnection {
+  readonly #socket: WebSocket;
+  readonly #tcp: Socket;
+  readonly #limits: LiveLimits;
+  readonly #inbox: LiveInbox;
+  readonly #controller = new AbortController();
+  #isOver = false;
+  #droppedSounds = 0;
+  #isPinged = false;
+  #quietBeats = 0;
+  #wake: (() => void) | undefined;
+  #runTimer: NodeJS.Timeout | undefined;
+
+  constructor(socket: WebSocket, tcp: Socket, limits: LiveLimits) {
+    this.#socket = socket;
+    this.#tcp = tcp;
+    this.#limits = limits;
+    this.#inbox = new LiveInbox(() => socket.resume());
+    socket.on('message', this.#onMessage);
+    socket.on('pong', this.#onPong);
+    socket.once('close', this.#onClose);
+    tcp.on('drain', this.#onDrain);
+  }
+
+  /** Runs the conversation and closes the connection. Resolves when both are over; never rejects. */
+  async serve(start: StartLive): Promise<void> {
+    try {
+      const events = await start(this.#inbox, this.#controller.signal);
+      for await (const event of events) await this.#send(event);
+      this.close({ code: 1000, reason: '' });
+    } catch (error) {
+      if (!this.#isOver && !(error instanceof AppError)) this.#limits.log.error({ err: error }, 'live run failed');
+      this.close(closingFor(error));
+    } finally {
+      clearTimeout(this.#runTimer);
+      this.#inbox.end();
+    }
+  }
+
+  /** Ends the conversation. An agent that waits for the client ends by itself; one that is at work is cancelled. */
+  close({ code, reason }: Closing): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket.close(code, fitted(reason));
+    this.#leave(reason);
+  }
+
+  /** Called at equal intervals. */
+  beat(): void {
+    if (this.#isOver) return;
+    this.#quietBeats += 1;
+    if (this.#quietBeats > this.#limits.idleBeats) {
+      this.close({ code: 1001, reason: 'Nothing was said for a long time' });
+    } else if (this.#socket.isPaused) {
+      return; // it is we who do not read, so no answer can come
+    } else if (this.#isPinged) {
+      this.close({ code: 1008, reason: 'The client does not answer, or reads too slowly' });
+    } else {
+      this.#isPinged = true;
+      this.#socket.ping();
+    }
+  }
+
+  /** Sends an event once the client has caught up. Sound does not wait: late, it would be of no use. */
+  #send(event: Event): Promise<void> | void {
+    if (this.#isOver) return;
+    const isBehind = this.#tcp.writableLength > maxUnreadBytes;
+    if (isBehind && isSound(event)) {
+      this.#droppedSounds += 1;
+      return;
+    }
+    this.#quietBeats = 0;
+    this.#socket.send(eventJson(event));
+    if (isBehind) return this.#caughtUp();
+  }
+
+  /** Resolves when the client has read what was sent, or reads no more. */
+  #caughtUp(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  readonly #onMessage = (data: Buffer, isBinary: boolean): void => {
+    this.#quietBeats = 0;
+    this.#isPinged = false;
+    if (this.#isOver) return;
+    let message: ClientMessage;
+    try {
+      message = isBinary ? readBinaryFrame(data) : readTextFrame(data);
+    } catch (error) {
+      const { code, message: details } = describeError(error);
+      const text = code === 'invalid_request' ? 'Invalid JSON format for LiveRequest' : details;
+      this.#socket.send(JSON.stringify({ error: text, details, errorCode: code, errorMessage: details }));
+      return;
+    }
+    if (message.input && !this.#inbox.push(message.input)) this.#socket.pause();
+    if (message.closes) this.#inbox.end();
+  };
+
+  readonly #onPong = (): void => {
+    this.#isPinged = false;
+  };
+
+  readonly #onDrain = (): void => {
+    this.#wake?.();
+    this.#wake = undefined;
+  };
+
+  readonly #onClose = (): void => {
+    this.#tcp.off('drain', this.#onDrain);
+    const isExpected = this.#isOver;
+    this.#isOver = true;
+    this.#onDrain();
+    if (!isExpected) this.#leave('The client left');
+    const dropped = { sent: this.#inbox.dropped, received: this.#droppedSounds };
+    if (dropped.sent + dropped.received > 0) this.#limits.log.info({ dropped }, 'live media were dropped');
+  };
+
+  #leave(reason: string): void {
+    const isIdle = this.#inbox.isAwaited;
+    this.#inbox.end();
+    const cancel = (): void => this.#controller.abort(new AppError('run_cancelled', reason || 'The run has ended'));
+    if (isIdle) this.#runTimer = setTimeout(cancel, runEndMs);
+    else cancel();
+  }
+}
+
+/** Whether an event is a piece of sound and nothing else. */
+function isSound({ content, partial }: Event): boolean {
+  const parts = content?.parts ?? [];
+  return (
+    partial === true && parts.length > 0 && parts.every(({ inlineData }) => inlineData?.mimeType.startsWith('audio/'))
+  );
+}

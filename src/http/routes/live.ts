@@ -1,0 +1,55 @@
+import { AppError } from '../../base/errors.ts';
+import { Event } from '../../schemas/event.ts';
+import type { LiveStarter, Log } from '../deps.ts';
+import { fitted } from '../live/close-codes.ts';
+import { LiveConnection } from '../live/connection.ts';
+import { LiveQuery, readLiveQuery } from '../live/query.ts';
+import type { LiveSockets } from '../live/sockets.ts';
+import { type Operation, operation } from '../operation.ts';
+
+const livePaths = ['/run_live', '/run-live'] as const;
+
+/** Whether a request to this URL may become a WebSocket. */
+export const isLivePath = (url: string): boolean =>
+  livePaths.some((path) => url === path || url.startsWith(`${path}?`));
+
+interface LiveRoutes {
+  readonly runner: LiveStarter;
+  readonly live: LiveSockets;
+  readonly idleBeats: number;
+  readonly defaultApp: string | undefined;
+  readonly log: Log;
+}
+
+export function liveOperations({ runner, live, idleBeats, defaultApp, log }: LiveRoutes): Operation[] {
+  return [
+    operation({
+      method: 'GET',
+      paths: livePaths,
+      tag: 'Runs',
+      summary: 'Talk with an agent over a WebSocket',
+      query: LiveQuery,
+      answer: {
+        status: 101,
+        schema: Event,
+        description: 'A WebSocket: LiveRequest objects go in, events come out, one JSON text frame each',
+      },
+      handle(_input, { reply }) {
+        reply.header('upgrade', 'websocket');
+        throw new AppError('upgrade_required', 'Open a WebSocket here: this path answers no plain request');
+      },
+      accept(socket, request) {
+        const run = readLiveQuery(request.query, defaultApp);
+        if (typeof run === 'string') {
+          socket.close(1008, fitted(run));
+          return;
+        }
+        const connection = new LiveConnection(socket, request.raw.socket, { idleBeats, log });
+        live.add(
+          connection,
+          connection.serve((input, signal) => runner.startLive(run, input, signal)),
+        );
+      },
+    }),
+  ];
+}
