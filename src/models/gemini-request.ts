@@ -32,17 +32,26 @@ export function toGeminiRequest(request: ModelRequest, service: GeminiService): 
   };
 }
 
-/** The history as Gemini accepts it: no empty content, roles `user` and `model` only, a user turn at the end. */
+/**
+ * The history as Gemini accepts it: no empty content, roles `user` and `model` only, a user turn at the end and before
+ * each turn with calls. An agent that went on by itself, as in a loop, was told so then, which no event says.
+ */
 export function toGeminiContents(contents: readonly Content[], service: GeminiService): GeminiContent[] {
   const turns: GeminiContent[] = [];
   for (const content of contents) {
     const parts = content.parts.flatMap((part) => toGeminiPart(part, service));
-    if (parts.length > 0) turns.push({ role: content.role === 'model' ? 'model' : 'user', parts });
+    if (parts.length === 0) continue;
+    const role = content.role === 'model' ? 'model' : 'user';
+    if (role === 'model' && parts.some(({ functionCall }) => functionCall)) endWithUser(turns);
+    turns.push({ role, parts });
   }
-  if (turns.at(-1)?.role !== 'user') {
-    turns.push({ role: 'user', parts: [{ text: turns.length === 0 ? BEGIN : GO_ON }] });
-  }
+  endWithUser(turns);
   return turns;
+}
+
+function endWithUser(turns: GeminiContent[]): void {
+  if (turns.at(-1)?.role === 'user') return;
+  turns.push({ role: 'user', parts: [{ text: turns.length === 0 ? BEGIN : GO_ON }] });
 }
 
 function toGeminiPart(part: Part, service: GeminiService): GeminiPart[] {

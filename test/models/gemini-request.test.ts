@@ -66,6 +66,18 @@ it('ends with a user turn, and leaves empty contents out', () => {
   expect(toGeminiContents([{ role: 'system', parts: [{ text: 'q' }] }], developer)).toEqual([user({ text: 'q' })]);
 });
 
+it('has a user turn before each turn with calls, also where an agent went on by itself', () => {
+  const said: Content = { role: 'model', parts: [{ text: 'a' }] };
+  const calls: Content = { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] };
+  const answer = user({ functionResponse: { name: 'f', response: {} } });
+  const roles = (...contents: Content[]): (string | undefined)[] =>
+    toGeminiContents(contents, developer).map((turn) => turn.role);
+
+  expect(roles(user({ text: 'q' }), said, calls, answer)).toEqual(['user', 'model', 'user', 'model', 'user']);
+  expect(roles(calls, answer)).toEqual(['user', 'model', 'user']);
+  expect(roles(user({ text: 'q' }), calls, answer)).toEqual(['user', 'model', 'user']);
+});
+
 it('passes settings on, labels to Vertex only', () => {
   const config: GenerateConfig = { temperature: 1, labels: { a: 'b' }, safetySettings: [], systemInstruction: '' };
 
