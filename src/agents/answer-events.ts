@@ -38,7 +38,7 @@ export function fragmentEvent(question: Question, response: ModelResponse): Even
   const { ctx, definition, reader, step } = question;
   let content = question.ids.complete(response.content, true);
   if (content && reader) content = { ...content, parts: reader.partial(content.parts) };
-  if (!isWorthAnEvent(response, content)) return undefined;
+  if (!content?.parts.length && !saysSomethingElse(response)) return undefined;
   const event: Event = {
     id: randomUUID(),
     invocationId: ctx.invocationId,
@@ -64,7 +64,8 @@ export async function wholeEvent(question: Question, response: ModelResponse): P
   }
   const actions = question.callbacks?.actions ?? newActions();
   question.callbacks = undefined;
-  if (!isWorthAnEvent(response, content) && !changesAnything(actions)) return undefined;
+  // A content without parts is an answer, too: that there is nothing to say.
+  if (!content && !saysSomethingElse(response) && !changesAnything(actions)) return undefined;
   const event = newEvent(ctx, definition.name, response);
   event.actions = actions;
   if (content !== response.content) event.content = content;
@@ -118,8 +119,7 @@ function hasCalls(content: Content | undefined): boolean {
 export const isTruncated = (event: Event): boolean => event.finishReason === 'MAX_TOKENS';
 
 /** Usage alone is nothing to show. */
-const isWorthAnEvent = (response: ModelResponse, content: Content | undefined): boolean =>
-  (content !== undefined && content.parts.length > 0) ||
+const saysSomethingElse = (response: ModelResponse): boolean =>
   response.errorCode !== undefined ||
   response.interrupted === true ||
   response.turnComplete === true ||
