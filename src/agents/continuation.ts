@@ -63,7 +63,8 @@ export function placeOf(children: readonly Agent[], ctx: RunContext): Place {
     const rounds: number = (place?.rounds ?? 0) + (isNextRound ? 1 : 0);
     const escalated: boolean = event.actions.escalate === true || (!isNextRound && place?.escalated === true);
     place = { child, rounds, escalated };
-    hasEnded = event.content !== undefined && isFinalResponse(event);
+    // A long-running call may be followed by what its tool says for now: that is no new round.
+    hasEnded = event.content !== undefined && event.longRunningToolIds === undefined && isFinalResponse(event);
   }
   return place ?? start;
 }

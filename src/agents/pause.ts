@@ -12,19 +12,36 @@ export function isWaiting(ctx: RunContext, callIds: ReadonlySet<string> | undefi
   return open.size > 0;
 }
 
-/**
- * The child to go on with in a resumable app: the one in whose subtree the call was made that the newest event answers.
- * 0 otherwise.
- */
-export function answeredChild(ctx: RunContext, children: readonly Agent[]): number {
+/** Where the user's newest answers lead among the children of an agent. */
+export interface AnsweredPlace {
+  /** Indexes of the children in whose subtrees the answered calls were made. */
+  readonly children: readonly number[];
+  /** The invocation in which the first of the calls was made. */
+  readonly invocationId: string;
+}
+
+/** The children to go on with in a resumable app; `undefined` when the newest event answers no call made below. */
+export function answeredPlace(ctx: RunContext, children: readonly Agent[]): AnsweredPlace | undefined {
   const { events } = ctx.session;
   const newest = events.at(-1);
-  if (!ctx.app.resumability?.isResumable || newest?.author !== 'user') return 0;
+  if (!ctx.app.resumability?.isResumable || newest?.author !== 'user') return undefined;
   const ids = new Set(functionResponses(newest).map(({ id }) => id));
-  if (ids.size === 0) return 0;
-  const asked = events.findLast((event) => functionCalls(event).some(({ id }) => ids.has(id)));
-  const index = children.findIndex((child) => asked !== undefined && contains(child, asked.author));
-  return Math.max(0, index);
+  if (ids.size === 0) return undefined;
+  const asked = events.filter((event) => functionCalls(event).some(({ id }) => ids.has(id)));
+  const found = [...children.keys()].filter((index) => {
+    const child = children[index];
+    return child !== undefined && asked.some(({ author }) => contains(child, author));
+  });
+  const [first] = asked;
+  return first && found.length > 0 ? { children: found, invocationId: first.invocationId } : undefined;
+}
+
+/** Ids of long-running calls made by the agent and below it since an invocation began. */
+export function callsSince(invocationId: string, agent: Agent, ctx: RunContext): Set<string> {
+  const { events } = ctx.session;
+  const first = events.findIndex((event) => event.invocationId === invocationId);
+  const own = first < 0 ? [] : events.slice(first).filter(({ author }) => contains(agent, author));
+  return new Set(own.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds));
 }
 
 const contains = (agent: Agent, name: string): boolean =>

@@ -11,10 +11,10 @@ import type {
   RunContext,
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { placeOf } from './continuation.ts';
+import { type Place, placeOf } from './continuation.ts';
 import { enter, enterLive } from './enter.ts';
 import { SharedInput } from './live/shared-input.ts';
-import { answeredChild, isWaiting } from './pause.ts';
+import { type AnsweredPlace, answeredPlace, callsSince, isWaiting } from './pause.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
 export interface WorkflowSpec {
@@ -45,10 +45,11 @@ export function sequentialAgent(spec: WorkflowSpec): Agent {
     async *run(ctx) {
       const { subAgents } = base;
       const place = placeOf(subAgents, ctx);
-      const first = Math.max(place.child, answeredChild(ctx, subAgents));
+      const answered = answeredPlace(ctx, subAgents);
+      const first = Math.max(place.child, answered?.children[0] ?? 0);
       for (const [index, child] of subAgents.entries()) {
         if (index < first) continue;
-        const progress: Progress = {};
+        const progress = progressOf(child, index === first ? answered : undefined, ctx);
         yield* follow(child, goingOn(ctx, index === place.child), progress);
         if (isWaiting(ctx, progress.waiting)) return;
       }
@@ -72,6 +73,10 @@ interface Progress {
   /** Ids of long-running calls the child made. */
   waiting?: Set<string>;
 }
+
+/** A child that goes on with an answer may have asked more than what was answered. */
+const progressOf = (child: Agent, answered: AnsweredPlace | undefined, ctx: RunContext): Progress =>
+  answered ? { waiting: callsSince(answered.invocationId, child, ctx) } : {};
 
 async function* follow(child: Agent, ctx: RunContext, progress: Progress): AsyncGenerator<Event, void, void> {
   for await (const event of enter(child, ctx)) {
@@ -100,7 +105,8 @@ export function loopAgent(spec: LoopSpec): Agent {
     ...base,
     async *run(ctx) {
       if (base.subAgents.length === 0) return;
-      const place = placeOf(base.subAgents, ctx);
+      const answered = answeredPlace(ctx, base.subAgents);
+      const place = placeInRounds(base.subAgents, answered, ctx);
       const last = maxIterations || Number.POSITIVE_INFINITY;
       for (let round = place.rounds; round < last; round += 1) {
         // Agents that never wait would keep everybody else waiting, and the abort that could stop them.
@@ -109,13 +115,22 @@ export function loopAgent(spec: LoopSpec): Agent {
           const isFirst = round === place.rounds;
           if (isFirst && index < place.child) continue;
           const isCurrent = isFirst && index === place.child;
-          const progress: Progress = { escalated: isCurrent && place.escalated };
+          const progress = progressOf(child, isCurrent ? answered : undefined, ctx);
+          progress.escalated = isCurrent && place.escalated;
           yield* follow(child, goingOn(ctx, isCurrent), progress);
           if (progress.escalated || isWaiting(ctx, progress.waiting)) return;
         }
       }
     },
   };
+}
+
+/** Where a loop goes on: where it was broken off, or with the child whose call was answered, in the round of the call. */
+function placeInRounds(children: readonly Agent[], answered: AnsweredPlace | undefined, ctx: RunContext): Place {
+  if (!answered) return placeOf(children, ctx);
+  const { invocationId } = answered;
+  const { rounds } = placeOf(children, { ...ctx, invocationId, continuing: true });
+  return { child: answered.children[0] ?? 0, rounds, escalated: false };
 }
 
 export interface ParallelSpec extends WorkflowSpec {
@@ -125,7 +140,8 @@ export interface ParallelSpec extends WorkflowSpec {
 
 /**
  * Runs its agents side by side, each on a branch of its own where it does not see the others. Events come as they
- * arrive. When one fails the others are cancelled; when one escalates, its event is the last.
+ * arrive. When one fails the others are cancelled; when one escalates, its event is the last. In a resumable app only
+ * those go on whose calls were just answered.
  */
 export function parallelAgent(spec: ParallelSpec): Agent {
   const base = frame('parallel', spec);
@@ -138,7 +154,9 @@ export function parallelAgent(spec: ParallelSpec): Agent {
     async *run(ctx) {
       const branch = ctx.branch === undefined ? base.name : `${ctx.branch}.${base.name}`;
       using siblings = new LinkedAbort(ctx.signal);
-      const children = base.subAgents.map((child) =>
+      const { children: answered } = answeredPlace(ctx, base.subAgents) ?? {};
+      const agents = answered ? base.subAgents.filter((_, index) => answered.includes(index)) : base.subAgents;
+      const children = agents.map((child) =>
         enter(child, ctx, { signal: siblings.signal, branch: `${branch}.${child.name}` }),
       );
       const onStop = (): void => siblings.abort(new AppError('run_cancelled', `"${base.name}" has ended`));

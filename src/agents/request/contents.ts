@@ -2,7 +2,7 @@ import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import { effectiveEvents, isEdit } from './edited-history.ts';
 import { narrate } from './narration.ts';
-import { pairedUpTo, pairResponses } from './pairing.ts';
+import { type ForeignCall, pairedUpTo, pairResponses } from './pairing.ts';
 import { spoken } from './spoken.ts';
 import { isOnBranch, kindOf } from './visibility.ts';
 
@@ -25,7 +25,7 @@ export function buildContents(events: readonly Event[], view: View): Content[] {
     : history(events, view);
   if (edited) return buildContents(effectiveEvents(events, view.agent), view);
   if (!hasTools || paired === contents.length) return contents;
-  return pairResponses(contents, (id) => events.some((event) => isForeignCall(event, view, id)));
+  return pairResponses(contents, (id) => foreignCall(events, view, id));
 }
 
 /** What has been collected of a history. */
@@ -128,7 +128,13 @@ function turnStart(events: readonly Event[], view: View): number {
   return 0;
 }
 
-const isForeignCall = (event: Event, view: View, id: string): boolean =>
-  event.author !== view.agent &&
-  isOnBranch(event.branch, view.branch) &&
-  (event.content?.parts ?? []).some(({ functionCall }) => functionCall?.id === id);
+/** Where a call is that the agent did not make on this branch: `seen` from here, `hidden` on another branch, or nowhere. */
+function foreignCall(events: readonly Event[], view: View, id: string): ForeignCall {
+  let found: ForeignCall;
+  for (const event of events) {
+    if (!(event.content?.parts ?? []).some(({ functionCall }) => functionCall?.id === id)) continue;
+    if (!isOnBranch(event.branch, view.branch)) found ??= 'hidden';
+    else if (event.author !== view.agent) return 'seen';
+  }
+  return found;
+}

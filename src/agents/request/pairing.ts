@@ -9,6 +9,10 @@ interface Slot {
   answer?: Part;
 }
 
+/** Whether a call of another agent is `seen` in this view, or `hidden` from it; `undefined`: it is nowhere. */
+export type ForeignCall = 'seen' | 'hidden' | undefined;
+type FindForeignCall = (id: string) => ForeignCall;
+
 /** Ids tell calls apart; histories from elsewhere may have none. */
 const keyOf = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `name:${name}`;
 
@@ -19,8 +23,8 @@ const keyOf = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `
  * or told in words when the call was another agent's. Throws FunctionCallNotFound when the newest content is of that
  * kind only.
  */
-export function pairResponses(contents: Content[], isForeignCall: (id: string) => boolean): Content[] {
-  const history = dropBetween(contents, isForeignCall);
+export function pairResponses(contents: Content[], foreignCall: FindForeignCall): Content[] {
+  const history = dropBetween(contents, foreignCall);
   const { slots, matched } = assign(history);
   const paired: Content[] = [];
   for (const content of history) {
@@ -33,7 +37,7 @@ export function pairResponses(contents: Content[], isForeignCall: (id: string) =
       paired.push(content);
       continue;
     }
-    const parts = content.parts.flatMap((part) => restOf(part, matched, isForeignCall));
+    const parts = content.parts.flatMap((part) => restOf(part, matched, foreignCall));
     if (parts.length > 0) paired.push({ ...content, parts });
   }
   return paired;
@@ -75,7 +79,7 @@ function answersOnce(answers: readonly Part[], call: FunctionCall): boolean {
 }
 
 /** Leaves out what came between the newest content, if it answers a call, and that call; answers to its siblings stay. */
-function dropBetween(contents: readonly Content[], isForeignCall: (id: string) => boolean): readonly Content[] {
+function dropBetween(contents: readonly Content[], foreignCall: FindForeignCall): readonly Content[] {
   const newest = contents.at(-1);
   const responses = (newest?.parts ?? []).flatMap(({ functionResponse }) =>
     functionResponse ? [functionResponse] : [],
@@ -84,7 +88,7 @@ function dropBetween(contents: readonly Content[], isForeignCall: (id: string) =
   const ids = new Set(responses.map(keyOf));
   const at = contents.findLastIndex(({ parts }) => parts.some((part) => isCallIn(part, ids)));
   if (at < 0) {
-    const missing = responses.find(({ id, name }) => name !== requestNames.input && !(id && isForeignCall(id)));
+    const missing = responses.find(({ id, name }) => name !== requestNames.input && !(id && foreignCall(id)));
     if (!missing || contents.length === 1) return contents;
     throw new AppError(
       'FunctionCallNotFound',
@@ -129,10 +133,11 @@ function assign(history: readonly Content[]): { slots: Map<Content, Slot[]>; mat
 }
 
 /** What is left of a part of a content with responses once those that were matched have moved to their calls. */
-function restOf(part: Part, matched: ReadonlySet<Part>, isForeignCall: (id: string) => boolean): Part[] {
+function restOf(part: Part, matched: ReadonlySet<Part>, foreignCall: FindForeignCall): Part[] {
   const { functionResponse } = part;
   if (!functionResponse) return [part];
-  if (matched.has(part) || !functionResponse.id || !isForeignCall(functionResponse.id)) return [];
+  if (matched.has(part) || !functionResponse.id) return [];
+  if (foreignCall(functionResponse.id) !== 'seen') return [];
   return [tellResponse(functionResponse.name, functionResponse.response, 'user')];
 }
 

@@ -77,6 +77,15 @@ it('drops responses without a call', () => {
   expect(shown(answers('user', 'c9'))).toEqual([]);
 });
 
+it('says nothing of an answer to a call on a branch it does not see', () => {
+  const asked = { ...asks('a', 'c1'), branch: 'sides.other' };
+  const events = [user('go'), asked, answers('user', 'c1')];
+
+  const contents = buildContents(events, { agent: 'a', branch: 'sides.a', currentTurnOnly: false });
+
+  expect(outline(contents)).toEqual(['user: go']);
+});
+
 it('refuses a newest response whose call is not there', () => {
   expect(() => build(user('go'), agent('done'), answers('user', 'c9'))).toThrow(
     expect.objectContaining({ code: 'FunctionCallNotFound', message: expect.stringContaining('"c9"') }),
