@@ -61,6 +61,8 @@ it.each([
   ['proto', {}],
   ['surrogate', {}],
   ['nul', {}],
+  ['getter', {}],
+  ['json', {}],
 ])('stores and sends the odd result "%s" as a JSON object', async (kind, response) => {
   const { id, path } = await newSession(server.client, 'probe');
 

@@ -68,6 +68,26 @@ it('keeps the order in which runs arrived', async () => {
   );
 });
 
+it('refuses more than 16 waiting runs with 429 and loses none of the others', async () => {
+  const { id, path } = await newSession(server.client, 'probe');
+  const first = runEvents(server.client, runBody('probe', id, 'never', { runConfig: { toolTimeoutMs: 3_000 } }));
+  await until(path, 1);
+
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, () => server.client.post('/run', runBody('probe', id, 'increment n'))),
+  );
+  await first;
+
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(16);
+  expect(refused).toHaveLength(8);
+  for (const answer of refused) {
+    expect(answer).toBeProblem(429, 'queue_full');
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  }
+  expect((await readSession(server.client, path)).state).toEqual({ n: 16 });
+});
+
 it.each(['onBusy', 'on_busy'])('%s reject answers 409 while a run is going, and runs when none is', async (key) => {
   const { id, path } = await newSession(server.client, 'probe');
   const going = runEvents(server.client, runBody('probe', id, 'never', { runConfig: { toolTimeoutMs: 1_500 } }));

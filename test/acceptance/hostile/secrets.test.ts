@@ -10,6 +10,19 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 it.each(keyPatterns.map(({ kind, secret }, index) => [kind, secret, index] as const))(
+  'shows %s in a model failure nowhere',
+  async (_kind, secret, index) => {
+    const { id, path } = await newSession(server.client, 'keys');
+
+    const answer = await server.client.post('/run', runBody('keys', id, `model ${index}`));
+    const stream = await server.client.post('/run_sse', runBody('keys', id, `model ${index}`, { streaming: true }));
+
+    expect(stream.text).toContain('UNAUTHENTICATED');
+    await expectNowhere(secret, [answer.text, stream.text], id, path);
+  },
+);
+
+it.each(keyPatterns.map(({ kind, secret }, index) => [kind, secret, index] as const))(
   'shows %s in a tool failure nowhere',
   async (_kind, secret, index) => {
     const { id, path } = await newSession(server.client, 'keys');
