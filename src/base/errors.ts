@@ -80,5 +80,9 @@ export function describeError(error: unknown): { code: ErrorCode; message: strin
 
 /** The message of any thrown value, secrets removed: for tool answers and logs, where the reader may know the details. */
 export function errorText(error: unknown): string {
-  return redact(error instanceof Error ? error.message : String(error));
+  try {
+    return redact(String(error instanceof Error ? error.message : error));
+  } catch {
+    return 'Something was thrown that has no text'; // such as an object without prototype
+  }
 }

@@ -68,4 +68,5 @@ it('gives those who may know the message of anything thrown, without its secrets
   expect(errorText(new Error(`no ${secrets[0]}`))).toBe('no [redacted]');
   expect(errorText('plain')).toBe('plain');
   expect(errorText(undefined)).toBe('undefined');
+  expect(errorText(Object.create(null))).toMatch(/no text/);
 });
