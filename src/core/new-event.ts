@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { redact } from '../base/redact.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import type { RunContext } from './runtime.ts';
 
@@ -10,7 +11,10 @@ export function eventTime(): number {
   return lastMicros / 1e6;
 }
 
-/** A fresh event of a run: new id, the time now, the context's invocation and branch. Absent fields are left out. */
+/**
+ * A fresh event of a run: new id, the time now, the context's invocation and branch, no credential in its error.
+ * Absent fields are left out.
+ */
 export function newEvent(
   ctx: Pick<RunContext, 'invocationId' | 'branch'>,
   author: string,
@@ -25,5 +29,7 @@ export function newEvent(
     actions: fields.actions ?? newActions(),
   };
   if (ctx.branch !== undefined && event.branch === undefined) event.branch = ctx.branch;
+  // Providers print the credentials they refuse into their own error texts.
+  if (event.errorMessage !== undefined) event.errorMessage = redact(event.errorMessage);
   return event;
 }
