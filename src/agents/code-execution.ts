@@ -42,7 +42,7 @@ export async function runCode(
   ctx: RunContext,
 ): Promise<Event> {
   const span = openSpan('execute_code', ctx.trace, { 'gen_ai.operation.name': 'execute_code' });
-  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify({ code }), 0);
+  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify({ code }));
   const context = new StepContext(ctx);
   try {
     const input = { code, inputFiles, ...(language !== undefined && { language: language.toLowerCase() }) };

@@ -47,7 +47,7 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
   }
   if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = [finishReason.toLowerCase()];
   span.set(attributes);
-  span.lazy('gcp.vertex.agent.llm_response', () => responseText(event), 0);
+  span.lazy('gcp.vertex.agent.llm_response', () => responseText(event));
   span.end();
 }
 

@@ -50,7 +50,7 @@ export async function answerCall(call: FunctionCall, setting: CallSetting): Prom
   setting.running.add(context);
   try {
     const response = await respond({ call, tool, context, span, setting });
-    span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify(response ?? {}), 0);
+    span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify(response ?? {}));
     return { call, response, actions: context.actions };
   } catch (error) {
     span.fail(error);
@@ -75,7 +75,7 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   const tool = attempt.tool ?? nameless(call.name);
   if (setting.refusal !== undefined) return { error: setting.refusal };
   const args = cloneJson(call.args ?? {});
-  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify(args), 0);
+  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify(args));
   const early = attempt.tool && (await askBefore(attempt, tool, args));
   let result = early && asResponse(early);
   let isLater = false;

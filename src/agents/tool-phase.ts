@@ -104,6 +104,6 @@ function noteMerged(parts: readonly Part[], eventId: string, ctx: RunContext): v
     'gcp.vertex.agent.llm_request': '{}',
     'gcp.vertex.agent.llm_response': '{}',
   });
-  span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify({ role: 'user', parts }), 0);
+  span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify({ role: 'user', parts }));
   span.end();
 }

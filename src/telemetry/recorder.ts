@@ -12,7 +12,7 @@ interface TraceLog extends Ordered<TraceLog> {
 }
 
 interface RecorderOptions {
-  /** Spans plus the contents they hold on to; the oldest traces go first. */
+  /** Spans, and a little for the history they hold on to; the oldest traces go first. Default 50,000. */
   readonly maxWeight?: number;
   /** False: requests, responses, arguments and results read as `{}` (`ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS`). */
   readonly captureContent?: boolean;
@@ -30,8 +30,10 @@ export class TraceRecorder implements SpanSink {
   readonly #maxWeight: number;
   readonly #captureContent: boolean;
   #weight = 0;
+  /** The trace of the span that ended last: most often the next one's, too. */
+  #latest: TraceLog | undefined;
 
-  constructor({ maxWeight = 200_000, captureContent = true }: RecorderOptions = {}) {
+  constructor({ maxWeight = 50_000, captureContent = true }: RecorderOptions = {}) {
     this.#maxWeight = maxWeight;
     this.#captureContent = captureContent;
   }
@@ -75,11 +77,13 @@ export class TraceRecorder implements SpanSink {
   }
 
   #traceOf(id: string): TraceLog {
+    if (this.#latest?.id === id) return this.#latest;
     const known = this.#traces.get(id);
-    if (known) return known;
+    if (known) return (this.#latest = known);
     const trace: TraceLog = { id, spans: [], sessions: [], events: [], weight: 0, before: undefined, after: undefined };
     this.#traces.set(id, trace);
     this.#order.add(trace);
+    this.#latest = trace;
     return trace;
   }
 
@@ -104,7 +108,7 @@ export class TraceRecorder implements SpanSink {
     for (const [key, value] of Object.entries(span.attributes)) {
       attributes[key] = typeof value === 'string' ? redact(value) : value;
     }
-    for (const [key, make] of span.lazy ?? []) attributes[key] = this.#captureContent ? redact(make()) : '{}';
+    for (const { name, make } of span.lazy ?? []) attributes[name] = this.#captureContent ? redact(make()) : '{}';
     return attributes;
   }
 
@@ -115,6 +119,7 @@ export class TraceRecorder implements SpanSink {
 
   #drop(trace: TraceLog): void {
     this.#traces.delete(trace.id);
+    if (this.#latest === trace) this.#latest = undefined;
     this.#order.remove(trace);
     this.#weight -= trace.weight;
     for (const sessionId of trace.sessions) {

@@ -15,9 +15,14 @@ export interface SpanRecord {
   readonly startTime: number;
   endTime: number;
   readonly attributes: Attributes;
-  lazy: Map<string, () => string> | undefined;
-  /** How much history the lazy values hold on to, in contents; counts toward the recorder's bound. */
+  lazy: LazyValue[] | undefined;
+  /** What it counts toward the recorder's bound: one, and a little for the history that its lazy values hold on to. */
   weight: number;
+}
+
+interface LazyValue {
+  readonly name: string;
+  readonly make: () => string;
 }
 
 /** Told of every span that ends. */
@@ -29,14 +34,18 @@ export interface SpanSink {
 export interface OpenSpan {
   readonly context: object;
   set(attributes: Attributes): void;
-  /** A value that is costly to make, such as a whole request. `weight`: contents it keeps alive. */
-  lazy(name: string, make: () => string, weight?: number): void;
+  /** A value that is costly to make, such as a whole request. `contents`: how many contents of the history it keeps alive. */
+  lazy(name: string, make: () => string, contents?: number): void;
   /** Notes an error; the span still has to end. */
   fail(error: unknown): void;
   end(): void;
 }
 
-const scope = 'gcp.vertex.agent';
+/** Contents are shared with the session and with later requests, so a trace owns a small part of each. */
+const contentsPerWeight = 16;
+
+/** Looked up once: it passes spans on to whatever provider is registered later. */
+const tracer = trace.getTracer('gcp.vertex.agent');
 
 /** Where a span stands: its trace, the sink of its run, and the OpenTelemetry context for exporters and for tools' own spans. */
 class SpanContext {
@@ -74,9 +83,7 @@ class RecordedSpan implements OpenSpan {
   readonly #otel: Span;
 
   constructor(name: string, parent: SpanContext, attributes: Attributes) {
-    this.#otel = trace
-      .getTracer(scope)
-      .startSpan(name, { attributes: attributes as Record<string, string> }, parent.otel);
+    this.#otel = tracer.startSpan(name, { attributes: attributes as Record<string, string> }, parent.otel);
     const exported = this.#otel.isRecording() ? this.#otel.spanContext() : undefined;
     const traceId = exported?.traceId ?? (parent.traceId || randomId(16));
     const spanId = exported?.spanId ?? randomId(8);
@@ -100,9 +107,9 @@ class RecordedSpan implements OpenSpan {
     if (this.#otel.isRecording()) this.#otel.setAttributes(attributes as Record<string, string>);
   }
 
-  lazy(name: string, make: () => string, weight = 1): void {
-    (this.#record.lazy ??= new Map()).set(name, make);
-    this.#record.weight += weight;
+  lazy(name: string, make: () => string, contents = 0): void {
+    (this.#record.lazy ??= []).push({ name, make });
+    this.#record.weight += contents / contentsPerWeight;
     if (this.#otel.isRecording()) this.#otel.setAttribute(name, make());
   }
 
@@ -120,7 +127,8 @@ class RecordedSpan implements OpenSpan {
   }
 }
 
-const now = (): number => Math.round((performance.timeOrigin + performance.now()) * 1e6);
+const { timeOrigin } = performance;
+const now = (): number => Math.round((timeOrigin + performance.now()) * 1e6);
 
 // Span ids only have to be unlikely to collide; bytes are drawn in blocks because a call for eight costs as much as one for 8,192.
 let pool = '';

@@ -126,3 +126,7 @@ const flags = (event: Event): string[] => [
   ...(event.errorCode === undefined ? [] : [`error ${event.errorCode}`]),
   ...(Object.keys(event.actions.stateDelta).length > 0 ? [`state ${JSON.stringify(event.actions.stateDelta)}`] : []),
 ];
+
+/** The text of a value that a span makes when it is read. */
+export const lazyText = (span: SpanRecord | undefined, name: string): string | undefined =>
+  span?.lazy?.find((value) => value.name === name)?.make();
