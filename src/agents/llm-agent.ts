@@ -54,7 +54,8 @@ async function* runSteps(
   plan: LlmPlan = planFor(definition, entered),
 ): AsyncGenerator<Event, void, void> {
   const model = modelFor(plan, entered);
-  const freed = await resumption(entered);
+  const resumed = resumption(entered);
+  const freed = resumed instanceof Promise ? await resumed : resumed;
   if (entered.continuing && !freed) {
     yield* runAgainTransfer(entered);
     const newest = newestSaying(entered);

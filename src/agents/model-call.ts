@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Model, ModelResponse } from '../core/model.ts';
-import type { RunContext } from '../core/runtime.ts';
+import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { asModelError, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
 import { CallIds } from './call-ids.ts';
@@ -38,7 +38,8 @@ export async function* askModel(
   step.request.onRetry = retryNotes(span);
   let stream: ModelStream | undefined;
   try {
-    const early = await askBefore(question);
+    const isAsked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
+    const early = isAsked ? await askBefore(question) : undefined;
     noteRequest(span, step.request);
     if (early) {
       const event = await wholeEvent(question, early);
@@ -60,10 +61,8 @@ export async function* askModel(
         break;
       }
       if (response === undefined) break;
-      const event =
-        response.partial && !question.hasAfterModel
-          ? fragmentEvent(question, response)
-          : await reviewedEvent(question, response);
+      const made = question.hasAfterModel ? reviewedEvent(question, response) : eventOf(question, response);
+      const event = made instanceof Promise ? await made : made;
       if (event && !event.partial) last = event;
       if (event) yield event;
     }
@@ -110,7 +109,6 @@ const contextOf = (question: Question): StepContext => (question.callbacks ??= n
 
 async function askBefore(question: Question): Promise<ModelResponse | undefined> {
   const { ctx, definition, step } = question;
-  if (!hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel)) return undefined;
   const context = contextOf(question);
   return firstAnswer<'beforeModel', ModelResponse>(ctx, 'beforeModel', definition.callbacks.beforeModel, (hook) =>
     hook(step.request, context),
@@ -128,17 +126,18 @@ async function askOnError(question: Question, error: unknown): Promise<ModelResp
 
 /** The event of a response once the after-model callbacks have seen it; they see fragments too. */
 async function reviewedEvent(question: Question, response: ModelResponse): Promise<Event | undefined> {
-  let reviewed = response;
-  if (question.hasAfterModel) {
-    const context = contextOf(question);
-    const { ctx, definition } = question;
-    const answer = await firstAnswer<'afterModel', ModelResponse>(
-      ctx,
-      'afterModel',
-      definition.callbacks.afterModel,
-      (hook) => hook(response, context),
-    );
-    if (answer) reviewed = answer;
-  }
-  return reviewed.partial ? fragmentEvent(question, reviewed) : wholeEvent(question, reviewed);
+  if (!question.hasAfterModel) return eventOf(question, response);
+  const context = contextOf(question);
+  const { ctx, definition } = question;
+  const answer = await firstAnswer<'afterModel', ModelResponse>(
+    ctx,
+    'afterModel',
+    definition.callbacks.afterModel,
+    (hook) => hook(response, context),
+  );
+  return eventOf(question, answer ?? response);
 }
+
+/** Synchronous for fragments: waiting costs more than making them. */
+const eventOf = (question: Question, response: ModelResponse): MaybePromise<Event | undefined> =>
+  response.partial ? fragmentEvent(question, response) : wholeEvent(question, response);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { deepFreeze, define, isJsonObject, type JsonObject } from '../base/json.ts';
-import type { RunContext } from '../core/runtime.ts';
+import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { FunctionCall, FunctionResponse } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses, ToolConfirmation } from '../schemas/event.ts';
 import { newestSaying } from './continuation.ts';
@@ -21,7 +21,7 @@ const toolsetPrefix = '_adk_toolset_auth_';
  * interrupted invocation left behind. Nothing is taken from the client but the verdict: the calls come from history, and
  * only those this agent made and whose tool really asked.
  */
-export async function resumption(ctx: RunContext): Promise<Resumption | undefined> {
+export function resumption(ctx: RunContext): MaybePromise<Resumption | undefined> {
   const { events } = ctx.session;
   const newest = ctx.continuing ? newestSaying(ctx) : events.at(-1);
   if (newest?.invocationId !== ctx.invocationId) return undefined;

@@ -203,13 +203,14 @@ export class Runner {
     let failureStored = false;
     let failure: unknown = leftEarly;
     try {
-      const passesFragments = ctx.plugins.length === 0;
-      for await (const event of stopOnAbort(live?.events() ?? this.#answers(ctx), ctx.signal)) {
-        last = passesFragments && event.partial ? event : await (live?.keep(event) ?? store(event, ctx));
+      const isPlain = ctx.plugins.length === 0; // then there is nobody to wait for
+      const answers = live?.events() ?? (isPlain ? turnOf(ctx) : answersTo(ctx));
+      for await (const event of stopOnAbort(answers, ctx.signal)) {
+        last = isPlain && event.partial && !live ? event : await (live?.keep(event) ?? store(event, ctx));
         yield last;
       }
       failure = undefined;
-      await this.#compact(ctx, span);
+      if (ctx.app.eventsCompaction) await this.#compact(ctx, span);
     } catch (error) {
       failure = error;
       const closing = await this.#close(ctx, last, failure);
@@ -220,7 +221,7 @@ export class Runner {
       clearTimeout(timer);
       if (failure !== undefined && !failureStored) await this.#close(ctx, last, failure);
       if (failure !== undefined) span.fail(failure);
-      await this.#afterRun(ctx, failure);
+      if (ctx.plugins.length > 0) await this.#afterRun(ctx, failure);
       finish();
     }
   }
@@ -247,22 +248,23 @@ export class Runner {
     }
   }
 
-  async *#answers(ctx: RunContext): AsyncIterable<Event> {
-    const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
-    if (early) {
-      yield newEvent(ctx, 'model', { content: early });
-      return;
-    }
-    const { session, app } = ctx;
-    const events = ctx.continuing ? eventsAtStart(session.events, ctx.invocationId) : session.events;
-    const agent = agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable);
-    yield* enter(agent, ctx);
-  }
-
   async #afterRun(ctx: RunContext, failure: unknown): Promise<void> {
     const failures = await askAll(ctx.plugins, (plugin) => plugin.afterRun?.(ctx));
     if (failures.length > 0 && failure === undefined) throw failures[0];
   }
+}
+
+/** What plugins answer in the place of the agent, or the agent's turn. */
+async function* answersTo(ctx: RunContext): AsyncIterable<Event> {
+  const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
+  if (early) yield newEvent(ctx, 'model', { content: early });
+  else yield* turnOf(ctx);
+}
+
+function turnOf(ctx: RunContext): AsyncIterable<Event> {
+  const { session, app } = ctx;
+  const events = ctx.continuing ? eventsAtStart(session.events, ctx.invocationId) : session.events;
+  return enter(agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable), ctx);
 }
 
 /** The session as the run sees it: its events are the run's own copy, less what was rewound. */

@@ -27,7 +27,10 @@ export async function storeUserMessage(
   if (sent?.parts.some((part) => reserved.has(part.functionCall?.name ?? ''))) {
     throw new AppError('invalid_request', 'newMessage: may not hold a function call that only the server makes');
   }
-  const replaced = sent && (await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent)));
+  const replaced =
+    sent && ctx.plugins.length > 0
+      ? await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent))
+      : undefined;
   const message = replaced ?? sent;
   if (message && message.parts.length === 0) {
     throw new AppError('invalid_request', 'newMessage: must have at least one part');

@@ -27,7 +27,7 @@ export interface LlmStep {
 /** Builds the request of one step for a model of this name, in the order of ADK's request processors. */
 export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext): Promise<LlmStep> {
   const { definition } = plan;
-  let tools = await toolsOf(plan, ctx);
+  let tools = plan.fixedTools ?? (await toolsOf(plan, ctx));
   const answersByTool = definition.outputSchema !== undefined && needsAnswerTool(model, plan.tools.length > 0);
   if (definition.outputSchema && answersByTool) {
     tools = withTool(definition.name, tools, answerTool(definition.outputSchema));
@@ -46,7 +46,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   }
   const request: ModelRequest = { model, contents, config, stream: ctx.runConfig.streamingMode === 'sse' };
   if (ctx.app.contextCache) request.contextCache = ctx.app.contextCache;
-  await definition.codeExecutor?.processRequest?.(request);
+  if (definition.codeExecutor) await definition.codeExecutor.processRequest?.(request);
   appendInstruction(request, missingText(tools.missing));
   if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
   return { request, tools, callbacks };
@@ -82,7 +82,8 @@ async function instruct(
 ): Promise<void> {
   const { definition } = plan;
   const shared = plan.globalInstruction ? await plan.globalInstruction(ctx) : '';
-  let own = definition.instruction ? await definition.instruction(ctx) : '';
+  const asked = definition.instruction?.(ctx) ?? '';
+  let own = typeof asked === 'string' ? asked : await asked;
   if (definition.staticInstruction !== '') {
     if (own !== '') contents.splice(startOfUserTurn(contents), 0, { role: 'user', parts: [{ text: own }] });
     own = definition.staticInstruction;
