@@ -2,12 +2,11 @@
 export class LinkedAbort implements Disposable {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
-  readonly #follow = (): void => this.#controller.abort(this.#parent.reason);
 
   constructor(parent: AbortSignal) {
     this.#parent = parent;
-    if (parent.aborted) this.#follow();
-    else parent.addEventListener('abort', this.#follow, { once: true });
+    if (parent.aborted) this.handleEvent();
+    else parent.addEventListener('abort', this, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -18,8 +17,13 @@ export class LinkedAbort implements Disposable {
     this.#controller.abort(reason);
   }
 
+  /** Called when the parent aborts. */
+  handleEvent(): void {
+    this.#controller.abort(this.#parent.reason);
+  }
+
   [Symbol.dispose](): void {
-    this.#parent.removeEventListener('abort', this.#follow);
+    this.#parent.removeEventListener('abort', this);
   }
 }
 

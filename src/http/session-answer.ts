@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { eventJson } from '../schemas/event.ts';
+import { storedEventJson } from '../schemas/event.ts';
 import { type Session, sessionJson } from '../schemas/session.ts';
 import { jsonType } from './mount.ts';
 
@@ -42,7 +42,7 @@ function* piecesOf({ events, ...rest }: Session): Iterable<Buffer> {
   let used = 0;
   let lead = `${JSON.stringify(rest).slice(0, -1)},"events":[`;
   for (const event of events) {
-    const text = eventJson(event);
+    const text = storedEventJson(event);
     const room = (lead.length + text.length) * maxBytesPerUnit;
     if (used + room > piece.length) {
       if (used > 0) yield piece.subarray(0, used);

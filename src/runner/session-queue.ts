@@ -63,23 +63,43 @@ export class SessionQueue {
     const line = this.#lines.get(key);
     if (line) line.running = running;
     else this.#lines.set(key, { running, waiting: [] });
-    let released = false;
-    return {
-      signal: running.signal,
-      abort: (reason) => running.abort(reason),
-      release: () => {
-        if (released) return;
-        released = true;
-        running[Symbol.dispose]();
-        this.#next(key);
-      },
-    };
+    return new HeldTurn(running, key, this);
   }
 
-  #next(key: string): void {
+  /** Lets the next run of a session begin. */
+  next(key: string): void {
     const next = this.#lines.get(key)?.waiting.shift();
     if (next) next.start();
     else this.#lines.delete(key);
+  }
+}
+
+/** A class, because an object with functions of its own made for every run outlives the run in the garbage collector. */
+class HeldTurn implements Turn {
+  readonly #running: LinkedAbort;
+  readonly #key: string;
+  #queue: SessionQueue | undefined;
+
+  constructor(running: LinkedAbort, key: string, queue: SessionQueue) {
+    this.#running = running;
+    this.#key = key;
+    this.#queue = queue;
+  }
+
+  get signal(): AbortSignal {
+    return this.#running.signal;
+  }
+
+  abort(reason: AppError): void {
+    this.#running.abort(reason);
+  }
+
+  release(): void {
+    const queue = this.#queue;
+    this.#queue = undefined;
+    if (!queue) return;
+    this.#running[Symbol.dispose]();
+    queue.next(this.#key);
   }
 }
 

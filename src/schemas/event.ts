@@ -137,17 +137,20 @@ export function isFinalResponse(event: Event): boolean {
   return !(event.content?.parts ?? []).some((part) => part.functionCall ?? part.functionResponse);
 }
 
-const jsonTexts = new WeakMap<Event, string>();
+/** The event as one line of JSON. */
+export const eventJson = (event: Event): string => JSON.stringify(event);
+
+const storedTexts = new WeakMap<Event, string>();
 
 /**
- * The event as one line of JSON. For a frozen (stored) event the text is made once and shared by SSE, GET session and
- * the stores.
+ * The same for a frozen (stored) event, made once: a history that is read again and again is not made into text each
+ * time. The first reader pays, because most events are never read back.
  */
-export function eventJson(event: Event): string {
-  const known = jsonTexts.get(event);
+export function storedEventJson(event: Event): string {
+  const known = storedTexts.get(event);
   if (known !== undefined) return known;
-  const text = JSON.stringify(event);
-  if (Object.isFrozen(event)) jsonTexts.set(event, text);
+  const text = eventJson(event);
+  if (Object.isFrozen(event)) storedTexts.set(event, text);
   return text;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Event, eventJson, Timestamp } from './event.ts';
+import { Event, storedEventJson, Timestamp } from './event.ts';
 import { lenient } from './lenient.ts';
 import { Name } from './names.ts';
 
@@ -60,5 +60,5 @@ export type GetSessionConfig = z.infer<typeof GetSessionConfig>;
 export function sessionJson(session: Session): string {
   const { events, ...rest } = session;
   const head = JSON.stringify(rest);
-  return `${head.slice(0, -1)},"events":[${events.map(eventJson).join(',')}]}`;
+  return `${head.slice(0, -1)},"events":[${events.map(storedEventJson).join(',')}]}`;
 }
