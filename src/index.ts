@@ -16,7 +16,11 @@ export {
 } from './agents/workflow.ts';
 export { AppError, type ErrorCode } from './base/errors.ts';
 export type { JsonObject } from './base/json.ts';
-export type { CodeExecutionInput, CodeExecutionOutput, CodeExecutor } from './core/code-executor.ts';
+export { codeSandbox } from './code/code-sandbox.ts';
+export { javascriptSandbox } from './code/javascript-sandbox.ts';
+export { pythonSandbox } from './code/python-sandbox.ts';
+export type { SandboxOptions } from './code/sandbox-options.ts';
+export type { CodeExecutionInput, CodeExecutionOutput, CodeExecutor, CodeFile } from './core/code-executor.ts';
 export {
   type ContextCacheConfig,
   type FunctionDeclaration,
@@ -98,7 +102,7 @@ export { CredentialSource } from './tools/auth/credential-source.ts';
 export { type CredentialStore, InMemoryCredentials } from './tools/auth/credential-store.ts';
 export { credentialExchanger } from './tools/auth/exchange.ts';
 export { authenticatedTool, type AuthenticatedToolSpec } from './tools/authenticated-tool.ts';
-export { builtInCodeExecution } from './tools/built-in-code-execution.ts';
+export { builtInCodeExecution, builtInCodeExecutor } from './tools/built-in-code-execution.ts';
 export { enterpriseWebSearch } from './tools/enterprise-web-search.ts';
 export { type ExampleProvider, exampleTool } from './tools/example-tool.ts';
 export { exitLoop } from './tools/exit-loop.ts';

@@ -68,12 +68,16 @@ function exploredIn({ session }: RunContext): string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
-const explorationOf = (name: string): string => `import pandas as pd
+/** Only the standard library: a sandbox need not have more. */
+const explorationOf = (name: string): string => `import csv
 
-frame = pd.read_csv(${JSON.stringify(name)})
-print(f"{len(frame)} rows, {len(frame.columns)} columns")
-for column in frame.columns:
-    values = frame[column]
-    print(f"- {column}: {values.dtype}, {values.isna().sum()} missing, e.g. {values.dropna().unique()[:3].tolist()}")
-print(frame.head(5).to_string())
+with open(${JSON.stringify(name)}, newline="", encoding="utf-8-sig") as file:
+    rows = list(csv.DictReader(file))
+columns = list(rows[0]) if rows else []
+print(f"{len(rows)} rows, {len(columns)} columns")
+for column in columns:
+    values = [row[column] for row in rows]
+    print(f"- {column}: {sum(not value for value in values)} missing, e.g. {list(dict.fromkeys(filter(None, values)))[:3]}")
+for row in rows[:5]:
+    print(row)
 `;

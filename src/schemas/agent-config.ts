@@ -43,6 +43,10 @@ const Callbacks = z.array(CodeRef).optional().describe("Functions of the app's r
 export const ToolConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
 export type ToolConfig = z.infer<typeof ToolConfig>;
 
+/** BuiltInCodeExecutor, JavaScriptSandbox, PythonSandbox, CodeSandbox, or one of the app's registry; `args` configure it. */
+export const CodeExecutorConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
+export type CodeExecutorConfig = z.infer<typeof CodeExecutorConfig>;
+
 /** A JSON Schema as it stands, or the name of one (or of a zod schema) in the registry. */
 const SchemaRef = z.union([z.string().min(1), jsonObject]);
 
@@ -77,7 +81,7 @@ export const LlmAgentConfig = spelled({
   outputSchema: SchemaRef.optional(),
   outputKey: z.string().optional().describe('The state key the final text is stored under'),
   maxSteps: z.number().int().positive().optional().describe('Model calls allowed in one turn'),
-  codeExecutor: z.unknown().optional(),
+  codeExecutor: CodeExecutorConfig.optional().describe('What runs the code the model writes'),
   planner: z.unknown().optional(),
   beforeModelCallbacks: Callbacks,
   afterModelCallbacks: Callbacks,

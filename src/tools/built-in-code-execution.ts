@@ -1,3 +1,5 @@
+import type { CodeExecutor } from '../core/code-executor.ts';
+import type { ModelRequest } from '../core/model.ts';
 import type { Tool } from '../core/runtime.ts';
 import { addBuiltIn, requireGemini } from './gemini-models.ts';
 
@@ -8,8 +10,13 @@ export const builtInCodeExecution: Tool = {
   kind: 'tool',
   name,
   description: 'Runs Python at the provider.',
-  processRequest(request) {
-    requireGemini(request, name, 2);
-    addBuiltIn(request, { codeExecution: {} });
-  },
+  processRequest,
 };
+
+/** The same as an agent's code executor. Fails with ConfigurationException on models older than Gemini 2. */
+export const builtInCodeExecutor = (): CodeExecutor => ({ processRequest });
+
+function processRequest(request: ModelRequest): void {
+  requireGemini(request, name, 2);
+  addBuiltIn(request, { codeExecution: {} });
+}

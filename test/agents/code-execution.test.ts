@@ -121,7 +121,7 @@ it('looks into data files once, and shows the model their names instead of their
 
   expect(summary(events)[0]).toBe('a: Looking into `data_1_2.csv`. + executableCode');
   expect(codeExecutor.inputs).toHaveLength(2);
-  expect(codeExecutor.inputs[0]?.code).toContain('pd.read_csv("data_1_2.csv")');
+  expect(codeExecutor.inputs[0]?.code).toContain('open("data_1_2.csv"');
   for (const { inputFiles } of codeExecutor.inputs) {
     expect(inputFiles).toEqual([{ name: 'data_1_2.csv', mimeType: 'text/csv', data: 'YSxiCjEsMgo=' }]);
   }

@@ -124,7 +124,9 @@ it.each([
   ],
   ['model: a\nmodel_code: { name: x }', 'either "model" or "model_code", not both'],
   ['before_tool_callbacks: [{ name: x.y }]', 'before_tool_callback "x.y" not found'],
-  ['code_executor: x', '"code_executor" is not supported in YAML by this version'],
+  ['code_executor: x', 'code executor "x" not found in a registry.ts'],
+  ['code_executor: { name: JavaScriptSandbox, args: { timeout: 1 } }', 'unknown key "timeout"'],
+  ['code_executor: { name: BuiltInCodeExecutor, args: { x: 1 } }', 'takes no args'],
 ])('refuses %s', async (text, message) => {
   expect(await faultOf(root(text))).toContain(message);
 });

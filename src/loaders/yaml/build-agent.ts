@@ -15,9 +15,10 @@ import {
   SubAgents,
 } from '../../schemas/agent-config.ts';
 import { isIdentifier } from '../../schemas/names.ts';
-import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
+import { spelledLike } from '../../schemas/spelled.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
+import { codeExecutorOf } from './build-code-executor.ts';
 import { toolsOf } from './build-tools.ts';
 import { callbacksOf } from './callbacks.ts';
 import { check } from './check.ts';
@@ -79,9 +80,8 @@ async function buildLlmAgent(
 ): Promise<Agent> {
   const { registry } = maker;
   const file = source.yaml;
-  for (const key of ['codeExecutor', 'planner'] as const) {
-    if (config[key] !== undefined)
-      throw file.fail([key], `"${snakeCase(key)}" is not supported in YAML by this version`);
+  if (config.planner !== undefined) {
+    throw file.fail(['planner'], '"planner" is not supported in YAML by this version');
   }
   const tools = await toolsOf(config.tools ?? [], {
     file,
@@ -100,6 +100,10 @@ async function buildLlmAgent(
   for (const key of copied) if (config[key] !== undefined) Object.assign(spec, { [key]: config[key] });
   const model = await modelOf(config, source, registry);
   if (model !== undefined) spec.model = model;
+  const { codeExecutor } = config;
+  if (codeExecutor !== undefined) {
+    spec.codeExecutor = await placed(file, ['codeExecutor'], () => codeExecutorOf(codeExecutor, registry));
+  }
   for (const key of ['inputSchema', 'outputSchema'] as const) {
     const schema = config[key];
     if (schema !== undefined) spec[key] = await schemaOf(schema, source, key, registry);

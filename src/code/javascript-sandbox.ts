@@ -1,0 +1,15 @@
+import { type SandboxExecutor, sandboxExecutor, type SandboxLanguage } from './sandbox-executor.ts';
+import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
+
+export const javascript: SandboxLanguage = {
+  title: 'JavaScript',
+  tags: ['javascript', 'js', 'typescript', 'ts'],
+  worker: 'javascript-worker',
+};
+
+/**
+ * Runs the JavaScript (and TypeScript, its types taken out) a model writes, in an interpreter without access to
+ * anything: no network, no files but its own, no modules. Throws ConfigurationException when an option is wrong.
+ */
+export const javascriptSandbox = (options: SandboxOptions = {}): SandboxExecutor =>
+  sandboxExecutor([javascript], sandboxSettings('JavaScriptSandbox', options));

@@ -1,0 +1,25 @@
+import { stripTypeScriptTypes } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import variant from '@jitl/quickjs-ng-wasmfile-release-sync';
+import { type QuickJSSyncVariant, newQuickJSWASMModuleFromVariant } from 'quickjs-emscripten-core';
+import { JavascriptMachine } from './javascript-machine.ts';
+import type { WorkerJob, WorkerReply, WorkerSetup } from './worker-messages.ts';
+
+// The entry of a worker thread: an interpreter that knows nothing of Node, run beside the event loop of the server.
+
+// What our own code started us with.
+const quickjs = await newQuickJSWASMModuleFromVariant(variant as unknown as QuickJSSyncVariant);
+const machine = new JavascriptMachine(quickjs, workerData as WorkerSetup);
+// A thread's port is no window: it has no origin.
+// oxlint-disable-next-line unicorn/require-post-message-target-origin
+const say = (reply: WorkerReply): void => parentPort?.postMessage(reply);
+
+parentPort?.on('message', (job: WorkerJob) => {
+  const isTyped = job.language === 'typescript' || job.language === 'ts';
+  try {
+    say(machine.run(isTyped ? { ...job, code: stripTypeScriptTypes(job.code) } : job));
+  } catch (error) {
+    say({ kind: 'done', stdout: '', stderr: String(error), files: [] });
+  }
+});
+say({ kind: 'ready' });

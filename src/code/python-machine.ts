@@ -1,0 +1,70 @@
+import type { PyodideAPI } from 'pyodide';
+import type { PyProxy } from 'pyodide/ffi';
+import { FileBox } from './file-box.ts';
+import { cutText, OutputText } from './output-text.ts';
+import { PythonFiles } from './python-files.ts';
+import { limitMemory } from './python-memory.ts';
+import { pythonPrelude } from './python-prelude.ts';
+import { lockRealm } from './realm-lock.ts';
+import type { WorkerJob, WorkerResult, WorkerSetup } from './worker-messages.ts';
+
+type RunCode = (code: string) => Promise<string>;
+
+/** A Python interpreter with a working folder of its own. */
+export class PythonMachine {
+  readonly #runCode: RunCode;
+  readonly #setup: WorkerSetup;
+  readonly #output: OutputText;
+  readonly #files: PythonFiles;
+
+  private constructor(python: PyodideAPI, setup: WorkerSetup) {
+    // Our own code, which takes a text and gives one.
+    this.#runCode = python.runPython(pythonPrelude, { globals: python.toPy({}) as PyProxy }) as RunCode;
+    this.#setup = setup;
+    this.#output = new OutputText(setup.maxOutputBytes);
+    this.#files = new PythonFiles(python, setup);
+    const write = (bytes: Uint8Array): number => {
+      this.#output.add(bytes);
+      return bytes.length;
+    };
+    python.setStdout({ write });
+    // What is printed as a warning makes no failure of the code: both go where they stand in the order of printing.
+    python.setStderr({ write });
+    python.setStdin({ error: true });
+    python.setInterruptBuffer(new Uint8Array(setup.interrupt));
+  }
+
+  /** Loads the interpreter, then closes the thread to everything else. */
+  static async start(setup: WorkerSetup): Promise<PythonMachine> {
+    const memory = limitMemory(setup.memoryBytes);
+    const { loadPyodide } = await import('pyodide');
+    const timers = { setTimeout, clearTimeout };
+    const python = await loadPyodide({ jsglobals: Object.assign(Object.create(null) as object, timers) });
+    const machine = new PythonMachine(python, setup);
+    Reflect.set(Reflect.get(python, '_api') as object, 'tests', undefined);
+    python.unregisterJsModule('pyodide_js');
+    lockRealm();
+    memory.begin();
+    return machine;
+  }
+
+  /** Runs a piece of code. Rejects when the interpreter itself breaks. */
+  async run({ code, files }: WorkerJob): Promise<WorkerResult> {
+    this.#files.open(files);
+    let stderr = withoutOwnFrames(await this.#runCode(code));
+    const box = new FileBox(this.#setup);
+    try {
+      this.#files.collect(box);
+    } catch (error) {
+      stderr ||= `OSError: ${error instanceof Error ? error.message : 'the files it wrote cannot be read'}`;
+    }
+    const fault = cutText(stderr, this.#setup.maxOutputBytes);
+    return { kind: 'done', stdout: this.#output.take(), stderr: fault, files: box.written() };
+  }
+}
+
+/** A traceback that starts with the code, not with what ran it. */
+function withoutOwnFrames(message: string): string {
+  const first = message.search(/^ *File "code\.py"/m);
+  return first < 0 ? message.trimEnd() : `Traceback (most recent call last):\n${message.slice(first).trimEnd()}`;
+}

@@ -1,0 +1,35 @@
+const pageBytes = 64 * 1024;
+/** What the interpreter is given at its start, in the version we are tested with. */
+const initialBytes = 30 * 1024 * 1024;
+
+/** The memory of a WebAssembly program, which the types of Node leave out. */
+interface Memory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+interface WithWebAssembly {
+  readonly WebAssembly: { readonly Memory: { readonly prototype: Memory } };
+}
+
+/**
+ * Watches how much memory the interpreters of this thread take: from `begin` on they may grow by so many bytes, and are
+ * refused more, which code sees as a MemoryError.
+ */
+export function limitMemory(bytes: number): { begin(): void } {
+  let ceiling = Infinity;
+  let taken = initialBytes;
+  const { prototype } = (globalThis as unknown as WithWebAssembly).WebAssembly.Memory;
+  const grow = Reflect.get(prototype, 'grow');
+  prototype.grow = function limited(this: Memory, pages: number): number {
+    const wanted = this.buffer.byteLength + pages * pageBytes;
+    if (wanted > ceiling) throw new RangeError('Out of memory');
+    const before = grow.call(this, pages);
+    taken = Math.max(taken, wanted);
+    return before;
+  };
+  return {
+    begin: () => {
+      ceiling = taken + bytes;
+    },
+  };
+}

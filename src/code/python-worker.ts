@@ -1,0 +1,23 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { PythonMachine } from './python-machine.ts';
+import type { WorkerJob, WorkerReply, WorkerSetup } from './worker-messages.ts';
+
+// The entry of a worker thread: CPython, with all that leads out of it closed before any code is run.
+
+const port = parentPort;
+const say = (reply: WorkerReply): void => port?.postMessage(reply);
+
+try {
+  // What our own code started us with.
+  const machine = await PythonMachine.start(workerData as WorkerSetup);
+  port?.on('message', (job: WorkerJob) => {
+    machine.run(job).then(say, (error: unknown) => {
+      // The interpreter itself is broken: nothing can be run in it any more.
+      say({ kind: 'done', stdout: '', stderr: `Error: ${String(error)}`, files: [] });
+      port.close();
+    });
+  });
+  say({ kind: 'ready' });
+} catch (error) {
+  say({ kind: 'failed', message: error instanceof Error ? (error.stack ?? '') : String(error) });
+}

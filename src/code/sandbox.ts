@@ -1,0 +1,137 @@
+import { Buffer } from 'node:buffer';
+import { AppError } from '../base/errors.ts';
+import type { CodeExecutionInput, CodeExecutionOutput } from '../core/code-executor.ts';
+import type { RunContext } from '../core/runtime.ts';
+import { nameFault } from '../schemas/names.ts';
+import type { SandboxSettings } from './sandbox-options.ts';
+import { SandboxThread } from './sandbox-thread.ts';
+import { Slots } from './slots.ts';
+import type { WorkerFile, WorkerJob } from './worker-messages.ts';
+
+interface HeldSession {
+  /** Pieces of code of one session run one after the other. */
+  readonly turn: Slots;
+  thread: SandboxThread | undefined;
+}
+
+/**
+ * Runs code in threads that end with it, or stay for the pieces that share an execution id. Threads start when they
+ * are needed and are bounded in number.
+ */
+export class Sandbox {
+  readonly #entry: URL;
+  readonly #settings: SandboxSettings;
+  readonly #slots: Slots;
+  readonly #running = new Set<SandboxThread>();
+  /** By execution id, the one used last at the end. */
+  readonly #sessions = new Map<string, HeldSession>();
+
+  constructor(entry: URL, settings: SandboxSettings) {
+    this.#entry = entry;
+    this.#settings = settings;
+    this.#slots = new Slots(settings.maxConcurrent);
+  }
+
+  /** Runs one piece. Throws AppError when the sandbox cannot start, and the signal's reason. */
+  async run(input: CodeExecutionInput, language: string, ctx: RunContext): Promise<CodeExecutionOutput> {
+    const job = { code: input.code, language, files: input.inputFiles.map(toWorker) };
+    const { executionId } = input;
+    return executionId === undefined
+      ? await this.#runOnce(job, ctx.signal)
+      : await this.#runIn(sessionKey(executionId, ctx), job, ctx.signal);
+  }
+
+  /** Ends all threads, and what runs in them. The sandbox may be used again: others may share it. */
+  async close(): Promise<void> {
+    const held = [...this.#sessions.values()].flatMap(({ thread }) => thread ?? []);
+    this.#sessions.clear();
+    await Promise.all([...new Set([...held, ...this.#running])].map((thread) => thread.close()));
+  }
+
+  async #runOnce(job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
+    await this.#slots.enter(signal);
+    try {
+      const thread = new SandboxThread(this.#entry, this.#settings);
+      try {
+        return await this.#runOn(thread, job, signal);
+      } finally {
+        await thread.close();
+      }
+    } finally {
+      this.#slots.leave();
+    }
+  }
+
+  async #runIn(key: string, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
+    const session = this.#sessions.get(key) ?? { turn: new Slots(1), thread: undefined };
+    this.#sessions.delete(key);
+    this.#sessions.set(key, session);
+    await session.turn.enter(signal);
+    try {
+      await this.#slots.enter(signal);
+      try {
+        if (session.thread === undefined || session.thread.isGone) {
+          session.thread = new SandboxThread(this.#entry, this.#settings);
+        }
+        return await this.#runOn(session.thread, job, signal);
+      } finally {
+        this.#slots.leave();
+      }
+    } finally {
+      session.turn.leave();
+      // Closed while it ran: nobody finds this thread again.
+      if (this.#sessions.get(key) !== session && !session.turn.isTaken) await session.thread?.close();
+      await this.#letGo();
+    }
+  }
+
+  async #runOn(thread: SandboxThread, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
+    this.#running.add(thread);
+    try {
+      const { stdout, stderr, files } = await thread.run(job, signal);
+      return { stdout, stderr, outputFiles: this.#checked(files).map(fromWorker) };
+    } finally {
+      this.#running.delete(thread);
+    }
+  }
+
+  /** A thread is held to the limits once more: what it says may be the word of code that broke out. */
+  #checked(files: readonly WorkerFile[]): readonly WorkerFile[] {
+    const { maxFiles, maxFileBytes } = this.#settings;
+    const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (files.length <= maxFiles && size <= maxFileBytes && files.every(({ name }) => !nameFault(name, true))) {
+      return files;
+    }
+    throw new AppError('tool_failed', 'The sandbox gave files beyond its limits');
+  }
+
+  /** Ends the sessions unused for longest when there are too many. */
+  async #letGo(): Promise<void> {
+    for (const [key, session] of this.#sessions) {
+      if (this.#sessions.size <= this.#settings.maxSessions) return;
+      if (session.turn.isTaken) continue;
+      this.#sessions.delete(key);
+      await session.thread?.close();
+    }
+  }
+}
+
+/** Ids of executions repeat between users: what one user's code defined is nobody else's. */
+const sessionKey = (executionId: string, { session }: RunContext): string =>
+  JSON.stringify([session.appName, session.userId, executionId]);
+
+const toWorker = ({ name, mimeType, data }: CodeExecutionInput['inputFiles'][number]): WorkerFile => ({
+  name,
+  mimeType,
+  bytes: new Uint8Array(Buffer.from(data, 'base64')),
+});
+
+const fromWorker = ({ name, mimeType, bytes }: WorkerFile): CodeExecutionOutput['outputFiles'][number] => ({
+  name,
+  mimeType,
+  data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+});
+
+/** The file a worker starts with, as a source beside sources or built beside built files. */
+export const workerEntry = (name: string): URL =>
+  new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
