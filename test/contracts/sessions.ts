@@ -99,6 +99,17 @@ function lifecycle(start: Start): void {
     expect(session.state).toEqual({ 'app:theme': 'new', 'user:lang': 'de', own: 1 });
   });
 
+  it('keeps a session that was closed', async () => {
+    const sessions = await start();
+    const owner = freshOwner();
+    const session = await sessions.createSession(owner, { sessionId: 's1' });
+    await sessions.appendEvent(session, saying('one'));
+
+    await sessions.closeSession(session);
+
+    expect((await sessions.getSession({ ...owner, sessionId: 's1' }))?.events).toHaveLength(1);
+  });
+
   it('creates nothing from events of which two have the same id', async () => {
     const sessions = await start();
     const owner = freshOwner();
