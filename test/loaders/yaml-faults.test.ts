@@ -107,10 +107,6 @@ it.each([
   ['tools: [{ name: McpToolset }]', 'needs "args"'],
   ['tools: [{ name: McpToolset, args: { tool_filter: [x] } }]', 'needs exactly one of stdio_server_params, '],
   [
-    'tools: [{ name: McpToolset, args: { stdio_server_params: { command: sh } } }]',
-    'unless the server is run with ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1',
-  ],
-  [
     'tools: [{ name: MCPToolset, args: { sse_server_params: { url: "ftp://x" } } }]',
     'must be an address that starts with http',
   ],

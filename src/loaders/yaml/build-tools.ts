@@ -11,7 +11,7 @@ import { functionTool } from '../../tools/function-tool.ts';
 import { mcpToolset } from '../../tools/mcp/mcp-toolset.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
-import { mcpSpec } from './mcp-spec.ts';
+import { mcpSpec, stdioRefusal } from './mcp-spec.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
@@ -146,8 +146,17 @@ function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMa
 function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, warn }: ToolMaker): AnyTool {
   if (args === undefined) throw new AppError('ConfigurationException', 'needs "args": how the server is reached');
   const checked = check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
-  return mcpToolset(mcpSpec(checked, { registry, allowStdio: allowStdioMcp }));
+  const spec = mcpSpec(checked, registry);
+  return 'stdio' in spec.connection && !allowStdioMcp ? refusedToolset(file.fail(at, stdioRefusal)) : mcpToolset(spec);
 }
+
+/** Fails when it is used, not before: an app is of use without the toolset when its conversation is only replayed. */
+const refusedToolset = (error: AppError): Toolset => ({
+  kind: 'toolset',
+  isRemote: true,
+  getTools: () => Promise.reject(error),
+  close: () => Promise.resolve(),
+});
 
 function isTool(value: unknown): value is AnyTool {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return false;

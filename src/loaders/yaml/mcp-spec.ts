@@ -3,23 +3,11 @@ import type { McpToolsetArgs } from '../../schemas/tool-args.ts';
 import type { McpConnectionSpec, McpToolsetSpec } from '../../tools/mcp/options.ts';
 import type { Registry } from './registry.ts';
 
-export interface McpSpecOptions {
-  readonly registry: Registry;
-  /** Whether the file may have programs started. */
-  readonly allowStdio: boolean;
-}
-
 type HeaderProvider = NonNullable<McpToolsetSpec['headers']>;
 
 /** The MCP toolset that the args of a YAML entry stand for. Throws ConfigurationException. */
-export function mcpSpec(args: McpToolsetArgs, { registry, allowStdio }: McpSpecOptions): McpToolsetSpec {
+export function mcpSpec(args: McpToolsetArgs, registry: Registry): McpToolsetSpec {
   const { connection, connect, read } = connectionOf(args);
-  if ('stdio' in connection && !allowStdio) {
-    throw new AppError(
-      'ConfigurationException',
-      'an MCP server over stdio is a program on this machine, which YAML may not start unless the server is run with ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1 (or --allow-config-stdio-mcp-servers)',
-    );
-  }
   const { name, toolFilter, toolNamePrefix, toolListCacheTtlSeconds: ttl, headerProvider } = args;
   const { authScheme, authCredential, credentialKey, elicitation, sampling, requireConfirmation } = args;
   const call = args.callTimeout ?? read;
@@ -45,6 +33,10 @@ export function mcpSpec(args: McpToolsetArgs, { registry, allowStdio }: McpSpecO
     ...(sampling !== undefined && { sampling }),
   };
 }
+
+/** Why a YAML file may not name a program, where nobody allowed it. */
+export const stdioRefusal =
+  'an MCP server over stdio is a program on this machine, which YAML may not start unless the server is run with ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1 (or --allow-config-stdio-mcp-servers)';
 
 interface Way {
   readonly connection: McpConnectionSpec;
