@@ -50,7 +50,7 @@ function gist(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-function gistOf({ state = {}, events }: { state?: unknown; events: readonly unknown[] }): Gist {
+export function gistOf({ state = {}, events }: { state?: unknown; events: readonly unknown[] }): Gist {
   return { state: gist(state), events: events.map(gist) };
 }
 
