@@ -27,6 +27,7 @@ export function filteredToolset(source: Toolset, { filter, prefix }: FilteredToo
   return {
     kind: 'toolset',
     ...(source.name !== undefined && { name: source.name }),
+    ...(source.isRemote && { isRemote: true }),
     async getTools(ctx) {
       const kept = await filterTools(await source.getTools(ctx), plainNames(filter, prefix), ctx);
       return uniquelyNamed(kept.map(offered), source.name);
