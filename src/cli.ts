@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { parseCommandLine } from './command-line.ts';
+import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { commands } from './commands.ts';
+import type { Config } from './config.ts';
 import { helpText } from './help.ts';
 import { loadConfig } from './load-config.ts';
 import { UsageError } from './usage-error.ts';
@@ -9,31 +11,48 @@ export interface Surroundings {
   readonly cwd: string;
 }
 
-const commands = ['serve'];
-
 /** Does what the command line says and gives the exit code: 0, 1 for a failure, 2 for a mistake of the caller. */
 export async function runCommand(argv: readonly string[], { env, cwd }: Surroundings): Promise<number> {
   try {
     const line = parseCommandLine(argv, commands);
     if (line.wantsHelp) {
-      console.log(helpText());
+      console.log(helpFor(line));
       return 0;
     }
     if (line.wantsVersion) {
       console.log(ownVersion());
       return 0;
     }
-    const [surplus] = line.operands;
-    if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}"`);
-    const config = loadConfig({ line, env, cwd });
-    // Loaded late: the flags above answer at once, and a typing mistake costs no wait.
-    const { serve } = await import('./serve.ts');
-    return await serve(config, { env, version: ownVersion() });
+    return await carryOut(line, loadConfig({ line, env, cwd }), { env, cwd });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     console.error(`${error.message}\nSee agent-server --help.`);
     return 2;
   }
+}
+
+/** Commands are loaded late: the flags above answer at once, and a typing mistake costs no wait. */
+async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroundings): Promise<number> {
+  const [operand] = line.operands;
+  if (line.command === 'run') {
+    const { chat } = await import('./chat.ts');
+    return await chat(config, { app: operand, flags: line.own, env, cwd });
+  }
+  if (line.command === 'create') {
+    const { create } = await import('./create.ts');
+    return await create(config, { name: operand, flags: line.own, cwd });
+  }
+  if (line.command === 'validate') {
+    const { validate } = await import('./validate.ts');
+    return await validate(config, { dir: operand, json: line.own.has('json'), cwd });
+  }
+  const { serve } = await import('./serve.ts');
+  return await serve(config, { env, version: ownVersion() });
+}
+
+function helpFor({ command }: CommandLine): string {
+  const meant = commands.find(({ name }) => name === command);
+  return meant ? helpText(meant, command === 'serve' ? commands : []) : '';
 }
 
 function ownVersion(): string {

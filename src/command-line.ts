@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { didYouMean } from './base/closest.ts';
+import type { Command, CommandFlag } from './commands.ts';
 import { type Setting, settings } from './settings.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -14,17 +15,22 @@ export interface CommandLine {
   readonly configFile: string | undefined;
   /** Settings given as flags; lists as often as they were given. */
   readonly given: ReadonlyMap<Setting, unknown>;
+  /** The command's own flags: texts, and `true` for switches. */
+  readonly own: ReadonlyMap<string, string | true>;
 }
+
+type CommandFlags = Pick<Command, 'name' | 'flags' | 'maxOperands'>;
 
 const switchWords = /^(?:on|off|true|false|yes|no)$/i;
 const shorts: Readonly<Record<string, string>> = { '-p': '--port', '-h': '--help', '-v': '--version' };
 
-/** Throws UsageError for a flag that does not exist or lacks its value. */
-export function parseCommandLine(argv: readonly string[], commands: readonly string[]): CommandLine {
+/** Throws UsageError for a command or flag that does not exist, and for a flag that lacks its value. */
+export function parseCommandLine(argv: readonly string[], commands: readonly CommandFlags[]): CommandLine {
   const byFlag = new Map(settings.map((setting) => [setting.flag, setting]));
+  const ownFlags = new Map(commands.flatMap(({ flags }) => flags.map((own) => [own.flag, own])));
   const { tokens } = parseArgs({
     args: spellOut(argv, byFlag),
-    options: optionsOf(byFlag),
+    options: { ...optionsOf(byFlag), ...ownOptionsOf(ownFlags) },
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -33,6 +39,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly str
   const given = new Map<Setting, unknown>();
   const words: string[] = [];
   const plain = new Map<string, string | true>();
+  const own = new Map<string, string | true>();
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
@@ -44,14 +51,27 @@ export function parseCommandLine(argv: readonly string[], commands: readonly str
     if (denied?.kind === 'switch') given.set(denied, false);
     else if (setting?.kind === 'switch') given.set(setting, value ?? true);
     else if (name === 'help' || name === 'version') plain.set(name, true);
-    else if (!setting && name !== 'config') throw unknownFlag(rawName, byFlag);
+    else if (ownFlags.has(name) && !ownFlags.get(name)?.value) own.set(name, true);
+    else if (!setting && name !== 'config' && !ownFlags.has(name)) throw unknownFlag(rawName, byFlag, ownFlags);
     else if (lacksValue) throw new UsageError(`${rawName} needs a value`);
-    else if (!setting) plain.set(name, value);
+    else if (!setting) (ownFlags.has(name) ? own : plain).set(name, value);
     else given.set(setting, setting.kind === 'list' ? [given.get(setting) ?? [], value].flat() : value);
   }
 
   const [command = 'serve', ...operands] = words;
-  if (!commands.includes(command)) throw new UsageError(`Unknown command "${command}"${didYouMean(command, commands)}`);
+  const meant = commands.find(({ name }) => name === command);
+  if (!meant) {
+    const names = commands.map(({ name }) => name);
+    const hint = didYouMean(command, names) || `: the commands are ${names.join(', ')}`;
+    throw new UsageError(`Unknown command "${command}"${hint}`);
+  }
+  for (const flag of own.keys()) {
+    if (meant.flags.some((known) => known.flag === flag)) continue;
+    const owner = commands.find(({ flags }) => flags.some((known) => known.flag === flag));
+    throw new UsageError(`--${flag} belongs to "${owner?.name ?? ''}", not to "${command}"`);
+  }
+  const surplus = operands[meant.maxOperands];
+  if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}"`);
   const config = plain.get('config');
   return {
     command,
@@ -60,6 +80,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly str
     wantsVersion: plain.has('version'),
     configFile: typeof config === 'string' ? config : undefined,
     given,
+    own,
   };
 }
 
@@ -84,7 +105,17 @@ function optionsOf(byFlag: ReadonlyMap<string, Setting>): NonNullable<ParseArgsC
   return { ...Object.fromEntries(kinds), config: { type: 'string' } } as NonNullable<ParseArgsConfig['options']>;
 }
 
-function unknownFlag(rawName: string, byFlag: ReadonlyMap<string, Setting>): UsageError {
-  const flags = [...byFlag.keys(), 'config', 'help', 'version'].map((flag) => `--${flag}`);
+function ownOptionsOf(ownFlags: ReadonlyMap<string, CommandFlag>): NonNullable<ParseArgsConfig['options']> {
+  const kinds = Array.from(ownFlags.values(), ({ flag, value }) => [flag, { type: value ? 'string' : 'boolean' }]);
+  return Object.fromEntries(kinds) as NonNullable<ParseArgsConfig['options']>;
+}
+
+function unknownFlag(
+  rawName: string,
+  byFlag: ReadonlyMap<string, Setting>,
+  ownFlags: ReadonlyMap<string, CommandFlag>,
+): UsageError {
+  const names = [...byFlag.keys(), ...ownFlags.keys(), 'config', 'help', 'version'];
+  const flags = names.map((flag) => `--${flag}`);
   return new UsageError(`Unknown flag ${rawName}${didYouMean(rawName, flags)}`);
 }

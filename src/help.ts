@@ -1,27 +1,43 @@
+import type { Command } from './commands.ts';
 import { type Setting, settings } from './settings.ts';
 
 const left = 34;
 const width = 100;
 
-/** The text of `--help`, made from the list of settings. */
-export function helpText(): string {
-  const rows = settings.map((setting) => row(`  ${flagOf(setting)}`, `${setting.description}${usual(setting)}`));
+/** The text of `--help` of a command, made from the list of settings. */
+export function helpText(command: Command, others: readonly Command[] = []): string {
+  const { flags, settings: shown } = command;
+  const own = flags.map(({ flag, value, description }) =>
+    row(`  --${flag}${value === undefined ? '' : ` ${value}`}`, description),
+  );
+  const rows = settings
+    .filter(({ key }) => shown?.includes(key) ?? true)
+    .map((setting) => row(`  ${flagOf(setting)}`, `${setting.description}${usual(setting)}`));
   return [
-    'Usage: agent-server [serve] [flags]',
+    `Usage: agent-server ${command.usage}`,
     '',
-    'Serves the agents of a folder over HTTP, server-sent events and a WebSocket.',
+    command.summary,
     '',
+    ...(others.length > 0 ? ['Commands:', ...others.map(commandRow), ''] : []),
     'Flags:',
+    ...own,
     ...rows,
     row('  --config FILE', 'Settings file (default: agent-server.yaml, when there is one)'),
     row('  -h, --help', 'Show this text'),
     row('  -v, --version', 'Show the version'),
     '',
-    'Every flag is also an environment variable (AGENT_SERVER_LOG_LEVEL and the like; PORT, HOST, AGENTS_DIR and',
-    'LOG_LEVEL as they stand) and a key of agent-server.yaml. Flags come before the environment, then the file.',
-    '',
+    ...(shown === undefined ? sources : ['All settings of "serve" are taken here, too: see agent-server --help.', '']),
   ].join('\n');
 }
+
+const sources = [
+  'Every flag is also an environment variable (AGENT_SERVER_LOG_LEVEL and the like; PORT, HOST, AGENTS_DIR and',
+  'LOG_LEVEL as they stand) and a key of agent-server.yaml. Flags come before the environment, then the file.',
+  '',
+];
+
+const commandRow = ({ usage, summary }: Command): string =>
+  row(`  ${usage.replace(' [flags]', '').replace(/^\[serve\]$/, 'serve')}`, summary);
 
 /** The settings as a Markdown table, for docs/configuration.md. */
 export function configTable(): string {

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/command-line.ts';
 
-const commands = ['serve', 'validate'];
+const commands = [
+  { name: 'serve', flags: [], maxOperands: 0 },
+  { name: 'run', flags: [{ flag: 'message', value: 'TEXT', description: '' }], maxOperands: 1 },
+  { name: 'validate', flags: [{ flag: 'json', description: '' }], maxOperands: 2 },
+];
 const parse = (...argv: string[]) => parseCommandLine(argv, commands);
 const given = (...argv: string[]): Record<string, unknown> =>
   Object.fromEntries(Array.from(parse(...argv).given, ([setting, value]) => [setting.key, value]));

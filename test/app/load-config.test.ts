@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true }));
 
 const load = (argv: string[] = [], env: Record<string, string> = {}): Config =>
-  loadConfig({ line: parseCommandLine(argv, ['serve']), env, cwd });
+  loadConfig({ line: parseCommandLine(argv, [{ name: 'serve', flags: [], maxOperands: 0 }]), env, cwd });
 const file = (text: string, name = 'agent-server.yaml'): void => writeFileSync(join(cwd, name), text);
 
 it('has defaults for everything', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { commands } from '../../src/commands.ts';
 import { Config } from '../../src/config.ts';
 import { configTable, helpText } from '../../src/help.ts';
 import { settings } from '../../src/settings.ts';
@@ -32,9 +33,16 @@ it('has the six cross-origin components', () => {
   ]);
 });
 
-it('shows every flag in the help, within 110 columns', () => {
-  const help = helpText();
-  for (const { flag } of settings) expect(help).toMatch(new RegExp(`--(?:no-)?${flag}\\b`));
+it('shows every flag in the help of serve', () => {
+  const [serve] = commands;
+  for (const { flag } of settings) expect(helpText(serve!, commands)).toMatch(new RegExp(`--(?:no-)?${flag}\\b`));
+});
+
+it.each(commands)('keeps the help of $name within 110 columns, with all its flags', (command) => {
+  const help = helpText(command, commands);
+
+  for (const { flag } of command.flags) expect(help).toContain(`  --${flag}`);
+  for (const key of command.settings ?? []) expect(settings.map((setting) => setting.key)).toContain(key);
   expect(help.split('\n').filter((line) => line.length > 110)).toEqual([]);
 });
 

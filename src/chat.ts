@@ -1,0 +1,129 @@
+import { basename, dirname, resolve } from 'node:path';
+import { provideAgentImports } from './agent-imports.ts';
+import { didYouMean } from './base/closest.ts';
+import { AppError, errorText } from './base/errors.ts';
+import { redact } from './base/redact.ts';
+import type { Config } from './config.ts';
+import { Conversation } from './conversation.ts';
+import { composeEngine, type Engine } from './engine.ts';
+import type { Log } from './http/deps.ts';
+import { isFolder } from './loaders/agent-folders.ts';
+import { readReplayScript } from './replay-script.ts';
+import { nameFault } from './schemas/names.ts';
+import type { SessionKey } from './schemas/session.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ChatOptions {
+  /** The app's name, or its folder. */
+  readonly app: string | undefined;
+  readonly flags: ReadonlyMap<string, string | true>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
+/** Talks with one app in the terminal. Resolves with the exit code. Throws UsageError for what does not exist. */
+export async function chat(config: Config, { app, flags, env, cwd }: ChatOptions): Promise<number> {
+  const text = (flag: string): string | undefined => {
+    const value = flags.get(flag);
+    return typeof value === 'string' ? value : undefined;
+  };
+  const place = placeOf(config, app, cwd);
+  const replay = text('replay');
+  const replayDir = replay === undefined ? undefined : resolve(cwd, replay);
+  if (replayDir !== undefined && !isFolder(replayDir)) throw new UsageError(`There is no folder "${replay ?? ''}"`);
+  const script = replayDir === undefined ? undefined : readReplayScript(replayDir);
+
+  provideAgentImports();
+  const engine = engineFor({ ...place.config, ...(replayDir !== undefined && { cassettes: replayDir }) }, env);
+  const key = {
+    appName: place.app ?? onlyApp(engine),
+    userId: text('user') ?? 'user',
+    sessionId: text('session') ?? crypto.randomUUID(),
+  };
+  checkNames(key, engine);
+  const conversation = new Conversation({ engine, key, replayDir });
+  try {
+    const events = await openSession(engine, key, script?.initialState ?? {});
+    const message = text('message');
+    if (message !== undefined) return await conversation.sayOnce(message);
+    if (script) return await conversation.play(script);
+    if (conversation.isTerminal) {
+      const story = events > 0 ? `goes on after ${events} events` : 'is new';
+      conversation.note(`${key.appName}: session ${key.sessionId} ${story}. Ctrl-C stops an answer, Ctrl-D leaves.`);
+    }
+    return await conversation.talk();
+  } catch (error) {
+    // The app cannot be loaded, or the session not opened: there is nobody to talk with.
+    if (!(error instanceof AppError)) throw error;
+    process.stderr.write(`${errorText(error)}\n`);
+    return 1;
+  } finally {
+    conversation.close();
+    await engine.runner.close();
+  }
+}
+
+/** The app's folder may be named in the place of its name. */
+function placeOf(config: Config, app: string | undefined, cwd: string): { config: Config; app: string | undefined } {
+  const folder = app === undefined ? undefined : resolve(cwd, app);
+  const isPath = app !== undefined && (/[/\\]/.test(app) || app === '.' || app === '..');
+  if (folder === undefined || !isPath) {
+    if (isFolder(config.agents)) return { config, app };
+    throw new UsageError(`The agents folder "${config.agents}" does not exist: name another with --agents DIR`);
+  }
+  if (!isFolder(folder)) throw new UsageError(`There is no folder "${app}"`);
+  return { config: { ...config, agents: dirname(folder), buildOutput: [] }, app: basename(folder) };
+}
+
+function engineFor(config: Config, env: ChatOptions['env']): Engine {
+  try {
+    return composeEngine(config, { env, log: plainLog });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'ConfigurationException') throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function onlyApp({ apps }: Engine): string {
+  const names = apps.list().map(({ name }) => name);
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return only;
+  if (names.length === 0) throw new UsageError(`There are no apps in "${apps.place}": make one with create`);
+  throw new UsageError(`Name the app to talk with: ${names.join(', ')}`);
+}
+
+function checkNames(key: SessionKey, { apps }: Engine): void {
+  if (!apps.find(key.appName)) {
+    const names = apps.list().map(({ name }) => name);
+    throw new UsageError(`There is no app "${key.appName}" in "${apps.place}"${didYouMean(key.appName, names)}`);
+  }
+  for (const [flag, name] of [
+    ['--user', key.userId],
+    ['--session', key.sessionId],
+  ] as const) {
+    const fault = nameFault(name);
+    if (fault !== undefined) throw new UsageError(`${flag} ${fault}`);
+  }
+}
+
+/** Makes the session when there is none; gives the number of its events. Throws what is wrong with the app. */
+async function openSession(engine: Engine, key: SessionKey, state: Record<string, unknown>): Promise<number> {
+  const { sessions } = engine.services;
+  await engine.loader.loadAgent(key.appName);
+  const known = await sessions.getSession(key);
+  if (known) return known.events.length;
+  await sessions.createSession(key, { sessionId: key.sessionId, state });
+  return 0;
+}
+
+/** Warnings as people read them: this is a conversation and no service. */
+const plainLog: Log = {
+  info: () => {},
+  warn: (fields, message) => process.stderr.write(`warning: ${detailOf(fields) ?? message}\n`),
+  error: (fields, message) => process.stderr.write(`error: ${message}${causeOf(fields)}\n`),
+};
+
+const detailOf = (fields: object): string | undefined =>
+  'detail' in fields && typeof fields.detail === 'string' ? redact(fields.detail) : undefined;
+
+const causeOf = (fields: object): string => ('err' in fields ? `: ${errorText(fields.err)}` : '');

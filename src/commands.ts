@@ -1,0 +1,75 @@
+/** A flag of one command: it belongs to the call, not to the settings. */
+export interface CommandFlag {
+  readonly flag: string;
+  /** What stands for the value in help; absent for switches. */
+  readonly value?: string;
+  readonly description: string;
+}
+
+export interface Command {
+  readonly name: string;
+  /** What follows the program's name. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly flags: readonly CommandFlag[];
+  /** Keys of the settings its help shows; all others are taken, too. Absent: all. */
+  readonly settings?: readonly string[];
+  readonly maxOperands: number;
+}
+
+const running = [
+  'agents',
+  'buildOutput',
+  'strictYaml',
+  'plugins',
+  'sessionService',
+  'artifactService',
+  'memoryService',
+];
+
+/** What the program can do, the usual first. */
+export const commands: readonly Command[] = [
+  {
+    name: 'serve',
+    usage: '[serve] [flags]',
+    summary: 'Serves the agents of a folder over HTTP, server-sent events and a WebSocket.',
+    flags: [],
+    maxOperands: 0,
+  },
+  {
+    name: 'run',
+    usage: 'run <app> [flags]',
+    summary: 'Talks with an app in the terminal: an app of the agents folder, or the folder of one.',
+    flags: [
+      { flag: 'message', value: 'TEXT', description: 'Send this message, print the answer and end' },
+      { flag: 'session', value: 'ID', description: 'Session to go on with, or to create (default: a new one)' },
+      { flag: 'user', value: 'ID', description: 'User to speak as (default: user)' },
+      {
+        flag: 'replay',
+        value: 'DIR',
+        description: 'Folder of a recorded conversation: models and tools answer as recorded, and its spec.yaml speaks',
+      },
+    ],
+    settings: running,
+    maxOperands: 1,
+  },
+  {
+    name: 'create',
+    usage: 'create <name> [flags]',
+    summary: 'Makes a new app in the agents folder. It runs at once, without a key.',
+    flags: [
+      { flag: 'typescript', description: 'An app in TypeScript (usual where nobody can be asked)' },
+      { flag: 'yaml', description: 'An app in YAML' },
+    ],
+    settings: ['agents'],
+    maxOperands: 1,
+  },
+  {
+    name: 'validate',
+    usage: 'validate [dir] [flags]',
+    summary: 'Loads every app of the agents folder, or of another, and shows what is wrong. Ends with 1 for any fault.',
+    flags: [{ flag: 'json', description: 'Print the result as JSON' }],
+    settings: ['agents', 'buildOutput', 'strictYaml'],
+    maxOperands: 1,
+  },
+];

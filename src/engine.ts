@@ -1,0 +1,78 @@
+import type { Config } from './config.ts';
+import type { Plugin } from './core/runtime.ts';
+import type { Log } from './http/deps.ts';
+import { isLoopback } from './http/guards.ts';
+import { agentFolders } from './loaders/agent-folders.ts';
+import type { AppFinder } from './loaders/app-source.ts';
+import { compiledFolders } from './loaders/compiled.ts';
+import { DirectoryLoader } from './loaders/directory.ts';
+import { createModelRegistry } from './models/registry.ts';
+import { pluginNamed } from './plugins/registry.ts';
+import { Runner } from './runner/runner.ts';
+import { InMemoryArtifacts } from './services/artifacts/in-memory.ts';
+import { InMemoryMemories } from './services/memories/in-memory.ts';
+import { InMemorySessions } from './services/sessions/in-memory.ts';
+import { TraceRecorder } from './telemetry/recorder.ts';
+import { credentialExchanger } from './tools/auth/exchange.ts';
+
+/** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
+export interface Engine {
+  readonly apps: AppFinder;
+  readonly loader: DirectoryLoader;
+  readonly services: { sessions: InMemorySessions; artifacts: InMemoryArtifacts; memories: InMemoryMemories };
+  readonly traces: TraceRecorder;
+  readonly runner: Runner;
+}
+
+export interface EngineOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** The engine a config stands for: the one place that picks implementations. */
+export function composeEngine(config: Config, { env, log }: EngineOptions): Engine {
+  const apps = appFinder(config);
+  const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
+  const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
+  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn });
+  const services = {
+    sessions: new InMemorySessions(),
+    artifacts: new InMemoryArtifacts(),
+    memories: new InMemoryMemories(),
+  };
+  const traces = new TraceRecorder();
+  const runner = new Runner({
+    loader,
+    services,
+    models: createModelRegistry({ env }),
+    plugins: pluginsFor(config, log),
+    traces,
+    log,
+    credentials: credentialExchanger,
+    runConfig: {
+      maxLlmCalls: config.maxLlmCalls,
+      toolTimeoutMs: Math.max(1, config.toolTimeout),
+      ...(config.runTimeout > 0 && { timeoutMs: config.runTimeout }),
+    },
+    onBusy: config.onBusy,
+    maxQueued: config.maxQueuedRuns,
+  });
+  return { apps, loader, services, traces, runner };
+}
+
+/** Finds the apps of the agents folder. */
+export function appFinder({ agents, buildOutput }: Config): AppFinder {
+  if (buildOutput.length === 0) return agentFolders(agents);
+  return compiledFolders({ sourceDir: agents, buildOutputDirs: buildOutput });
+}
+
+/**
+ * The plugins asked for. Replaying is always on where only this machine can ask for it: it concerns only runs whose
+ * state names a cassette, and reads no file of another name. Elsewhere it takes a folder to keep to.
+ */
+function pluginsFor({ plugins, cassettes, host }: Config, log: Log): Plugin[] {
+  const names = new Set<string>(plugins);
+  if (cassettes !== undefined || isLoopback(host)) names.add('replay');
+  const surroundings = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLoopback(host) ? '/' : '.') };
+  return [...names].map((name) => pluginNamed(name, surroundings));
+}
