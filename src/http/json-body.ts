@@ -4,6 +4,11 @@ import { AppError } from '../base/errors.ts';
 
 /** Levels of nesting a request body may have. */
 const maxDepth = 100;
+/**
+ * Keys and list items a request body may hold. To check and to copy one costs many times its bytes, so that a body of
+ * a few megabytes made of nothing else would stop the server for a minute, or exhaust its memory.
+ */
+const maxValues = 250_000;
 
 type Done = (error: Error | null, body?: unknown) => void;
 
@@ -35,26 +40,34 @@ export function parseJson(bytes: Buffer, place: string): unknown {
   } catch {
     throw new AppError('invalid_request', `The ${place} is not valid JSON`);
   }
-  checkTree(value, 0, place);
+  checkTree(value, 0, { place, valuesLeft: maxValues });
   return value;
 }
 
-function checkTree(value: unknown, depth: number, place: string): void {
+interface Walk {
+  readonly place: string;
+  valuesLeft: number;
+}
+
+function checkTree(value: unknown, depth: number, walk: Walk): void {
+  if ((walk.valuesLeft -= 1) < 0) {
+    throw new AppError('too_large', `The ${walk.place} holds more than ${maxValues} values`);
+  }
   if (typeof value !== 'object' || value === null) return;
   if (depth === maxDepth) {
-    throw new AppError('invalid_request', `The ${place} is nested deeper than ${maxDepth} levels`);
+    throw new AppError('invalid_request', `The ${walk.place} is nested deeper than ${maxDepth} levels`);
   }
   if (Array.isArray(value)) {
-    for (const item of value) checkTree(item, depth + 1, place);
+    for (const item of value) checkTree(item, depth + 1, walk);
     return;
   }
   const object = value as Record<string, unknown>;
   for (const key in object) {
     const item = object[key];
     if (key === '__proto__' || (key === 'constructor' && holdsPrototype(item))) {
-      throw new AppError('invalid_request', `The ${place} holds the key "${key}"`);
+      throw new AppError('invalid_request', `The ${walk.place} holds the key "${key}"`);
     }
-    checkTree(item, depth + 1, place);
+    checkTree(item, depth + 1, walk);
   }
 }
 

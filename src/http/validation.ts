@@ -8,20 +8,34 @@ export interface Issue {
 }
 
 const shownIssues = 5;
+const listedIssues = 100;
 
 /** The value as the schema reads it. Throws `invalid_request` with the faults as its cause; `place` says where the value stood. */
 export function parse(schema: z.ZodType, value: unknown, place: string): unknown {
-  const result = schema.safeParse(value);
+  const result = safeParse(schema, value, place);
   if (result.success) return result.data;
   const issues = issuesOf(result.error);
   const shown = issues.slice(0, shownIssues).map(({ path, message }) => (path ? `${path}: ${message}` : message));
-  if (issues.length > shownIssues) shown.push(`and ${issues.length - shownIssues} more`);
+  const { length } = result.error.issues;
+  if (length > shownIssues) shown.push(`and ${length - shownIssues} more`);
   throw new AppError('invalid_request', `Invalid ${place}: ${shown.join('; ')}`, { cause: result.error });
 }
 
-/** The faults zod found, each with a dotted path. */
+/** zod gathers faults as arguments of a call, which overflows the stack when a hostile list has a hundred thousand. */
+function safeParse(schema: z.ZodType, value: unknown, place: string): z.ZodSafeParseResult<unknown> {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AppError('invalid_request', `The ${place} has too many faults to list`);
+  }
+}
+
+/** The first faults zod found, each with a dotted path. */
 export function issuesOf(error: z.ZodError): Issue[] {
-  return error.issues.map((issue) => ({ path: issue.path.map(String).join('.'), message: wordsOf(issue) }));
+  return error.issues
+    .slice(0, listedIssues)
+    .map((issue) => ({ path: issue.path.map(String).join('.'), message: wordsOf(issue) }));
 }
 
 function wordsOf(issue: z.core.$ZodIssue): string {
