@@ -1,4 +1,4 @@
-import { AppError, errorText } from '../base/errors.ts';
+import { AppError, type ErrorCode, errorText } from '../base/errors.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
 import type { RunContext, Tool, Toolset } from '../core/runtime.ts';
 
@@ -15,6 +15,7 @@ export interface StepTools {
 export interface MissingToolset {
   readonly name: string;
   readonly reason: string;
+  readonly code: ErrorCode | undefined;
 }
 
 /** Sorts tools for a step. Throws ConfigurationException when two share a name: the model could not tell them apart. */
@@ -67,7 +68,7 @@ function missingToolset({ name = 'unnamed' }: Toolset, error: unknown, ctx: RunC
   const code = error instanceof AppError ? error.code : undefined;
   if (code === 'ConfigurationException') throw error;
   ctx.log?.warn({ agent: ctx.agent.name, toolset: name, code, err: error }, 'a toolset cannot say what it offers');
-  return { name, reason: errorText(error) };
+  return { name, reason: errorText(error), code };
 }
 
 /** What the model is told of toolsets that are missing. Why they are is not for an instruction: others wrote that. */

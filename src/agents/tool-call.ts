@@ -89,13 +89,19 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
       setting.ctx.signal.throwIfAborted();
       span.fail(error);
       const answer = await askOnError(attempt, tool, args, error);
-      if (answer === undefined) return { error: errorText(error) };
+      if (answer === undefined) return errorAnswer(error);
       result = asResponse(answer);
     }
   }
   const replaced = await askAfter(attempt, tool, args, result);
   if (replaced) return asResponse(replaced);
   return isLater ? undefined : result;
+}
+
+/** What the model is told of a failure. The named errors of the interface keep their names. */
+function errorAnswer(error: unknown): JsonObject {
+  const code = error instanceof AppError && /^[A-Z]/.test(error.code) ? error.code : undefined;
+  return { error: errorText(error), ...(code !== undefined && { errorCode: code }) };
 }
 
 /** Stands for a tool the model made up, where callbacks expect one. */
@@ -161,7 +167,7 @@ function unknownTool(name: string, { tools, missing = [] }: CallSetting): AppErr
   const known = [...tools.values()].filter(({ declaration }) => declaration).map((tool) => tool.name);
   const hint = known.length > 0 ? `The tools you can call are: ${known.join(', ')}` : 'There are no tools to call';
   const reasons = missing.map((toolset) => ` The tools of "${toolset.name}" are missing: ${toolset.reason}.`).join('');
-  return new AppError('tool_failed', `There is no tool "${name}". ${hint}.${reasons}`);
+  return new AppError(missing[0]?.code ?? 'tool_failed', `There is no tool "${name}". ${hint}.${reasons}`);
 }
 
 async function askBefore({ setting, context }: Attempt, tool: Tool, args: JsonObject): Promise<JsonObject | undefined> {

@@ -35,7 +35,9 @@ export function failureOf(error: unknown): McpFailure {
   }
   const network = networkCode(error);
   if (network !== undefined) {
-    return { ...plain, isLost: true, isUnheard: unheard.has(network), reason: `could not be reached (${network})` };
+    const isUnheard = unheard.has(network);
+    const reason = `${isUnheard ? 'could not be reached' : 'ended the connection'} (${network})`;
+    return { ...plain, isLost: true, isUnheard, reason };
   }
   return { ...plain, reason: `failed: ${error.message}` };
 }
