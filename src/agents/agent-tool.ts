@@ -58,7 +58,12 @@ export function agentTool(spec: AgentToolSpec): Tool {
       if (checked.ok) return checked.value;
       throw new AppError('tool_failed', `The answer of agent "${name}" does not fit: ${checked.problems.join('; ')}`);
     },
+    close: () => closeTree(agent),
   };
+}
+
+async function closeTree(agent: Agent): Promise<void> {
+  await Promise.all([agent.close?.(), ...(agent.subAgents ?? []).map(closeTree)]);
 }
 
 /** Composite agents take what their first agent takes, and answer with what their last one answers. */

@@ -105,10 +105,9 @@ const cutOff =
 const endsTurn = (last: Event, ctx: RunContext): boolean =>
   isFinalResponse(last) || (last.actions.endOfAgent ?? last.actions.endInvocation) === true || ctx.control.ended;
 
-/** Closes toolsets and the code executor; every one is tried. Throws an AggregateError of what failed. */
+/** Closes tools, toolsets and the code executor; every one is tried. Throws an AggregateError of what failed. */
 async function closeAll({ name, tools, codeExecutor }: LlmDefinition): Promise<void> {
-  const toolsets = tools.filter((item) => item.kind === 'toolset');
-  const results = await Promise.allSettled([...toolsets, codeExecutor].map(async (item) => item?.close?.()));
+  const results = await Promise.allSettled([...tools, codeExecutor].map(async (item) => item?.close?.()));
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   if (errors.length > 0) throw new AggregateError(errors, `Closing what agent "${name}" holds failed`);
 }

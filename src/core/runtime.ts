@@ -200,6 +200,7 @@ export interface Tool {
   stream?(args: JsonObject, ctx: ToolContext): AsyncIterable<unknown>;
   /** Shapes the request in addition to the declaration, in list order. */
   processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;
+  close?(): Promise<void>;
 }
 
 /** Tools that are looked up at run time, such as those of an MCP server. */

@@ -1,4 +1,4 @@
-import type { Agent, App, Toolset } from '../core/runtime.ts';
+import type { Agent, App } from '../core/runtime.ts';
 
 interface Closable {
   close?(): Promise<void>;
@@ -18,9 +18,9 @@ export async function closeApp(app: App, others: readonly App[]): Promise<unknow
   const closing: Closable[] = (app.plugins ?? []).filter((plugin) => !kept.has(plugin));
   for (const agent of agentsOf(app)) {
     if (kept.has(agent)) continue;
-    const toolsets = (agent.tools ?? []).filter((tool): tool is Toolset => tool.kind === 'toolset');
-    const isSharing = toolsets.some((toolset) => kept.has(toolset));
-    closing.push(...(isSharing ? toolsets.filter((toolset) => !kept.has(toolset)) : [agent]));
+    const tools = (agent.tools ?? []).filter((tool) => tool.close !== undefined);
+    const isSharing = tools.some((tool) => kept.has(tool));
+    closing.push(...(isSharing ? tools.filter((tool) => !kept.has(tool)) : [agent]));
   }
   const results = await Promise.allSettled(closing.map(async (held) => await held.close?.()));
   return results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
