@@ -122,7 +122,7 @@ it('serves a YAML agent whose entry names a server, with headers from its regist
   });
   const { rootAgent } = await dir.load().loadAgent('app');
 
-  const tools = await (rootAgent.tools?.[0] as Toolset).getTools(toolContext().run);
+  const tools = await (rootAgent.tools![0] as Toolset).getTools(toolContext().run);
 
   expect(tools.map(({ name }) => name)).toEqual(['far_echo']);
   expect(new Set(server.seen.map(({ headers }) => headers['x-user']))).toEqual(new Set(['ada']));

@@ -22,6 +22,7 @@ const plain = { isLost: false, isSuspect: false, isUnheard: false };
 export function failureOf(error: unknown): McpFailure {
   if (!(error instanceof Error)) return { ...plain, reason: `failed: ${String(error)}` };
   const code: unknown = 'code' in error ? error.code : undefined;
+  if (code === 'timed_out') return { ...plain, isSuspect: true, reason: 'did not answer in time' };
   const status = httpStatusOf(error, code);
   if (status !== undefined) return statusFailure(status);
   if (error.name === 'UnauthorizedError') return statusFailure(401);

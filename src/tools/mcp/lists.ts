@@ -3,7 +3,7 @@ import { AppError, errorText } from '../../base/errors.ts';
 import type { RunLog } from '../../core/runtime.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { McpOptions } from './options.ts';
-import type { SessionPool, Slot } from './pool.ts';
+import { missed, type SessionPool, type Slot } from './pool.ts';
 import type { ListKind, McpSession, RequestLimit } from './session.ts';
 
 /** Servers list less; what never ends is cut off here. */
@@ -60,11 +60,20 @@ export class McpLists {
   async #load(slot: Slot, kind: ListKind): Promise<readonly unknown[]> {
     const { name, timeouts } = this.#options;
     const limit = { signal: nobody, ms: timeouts.listMs, what: `The MCP server "${name}"` };
-    return this.#pool.use(slot, { signal: nobody, code: 'McpToolLoadingException' }, async (session) => {
+    const before = slot.missed.get(kind);
+    if (before && performance.now() < before.until) throw before.error;
+    slot.missed.delete(kind);
+    const began = performance.now();
+    const loading = this.#pool.use(slot, { signal: nobody, code: 'McpToolLoadingException' }, async (session) => {
       session.changed.delete(kind);
       const items = await withTimeLimit(limit, (signal) => allPages(session, kind, { signal, ms: 2 * limit.ms }));
       slot.lists.set(kind, { items, session, at: performance.now() });
       return items;
+    });
+    return loading.catch((error: unknown) => {
+      const failure = missed(error, began);
+      if (failure) slot.missed.set(kind, failure);
+      throw error;
     });
   }
 }

@@ -10,6 +10,7 @@ const pingMs = 3000;
 
 /** What is kept for one set of headers. */
 export interface Slot {
+  readonly key: string;
   readonly headers: Headers;
   session: McpSession | undefined;
   opening: Promise<McpSession> | undefined;
@@ -17,9 +18,16 @@ export interface Slot {
   isKnown: boolean;
   busy: number;
   /** The server did not answer when a session was last tried to be opened: until when nobody tries again. */
-  failure: { readonly error: unknown; readonly until: number } | undefined;
+  failure: Missed | undefined;
   readonly lists: Map<ListKind, KeptList>;
   readonly loading: Map<ListKind, Promise<readonly unknown[]>>;
+  /** Lists that did not come in time, and until when nobody asks for them again. */
+  readonly missed: Map<ListKind, Missed>;
+}
+
+export interface Missed {
+  readonly error: unknown;
+  readonly until: number;
 }
 
 interface Use {
@@ -52,7 +60,7 @@ export class SessionPool {
 
   slot(headers: Headers): Slot {
     const key = JSON.stringify(Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1)));
-    const slot = this.#slots.get(key) ?? newSlot(headers);
+    const slot = this.#slots.get(key) ?? newSlot(key, headers);
     this.#slots.delete(key);
     this.#slots.set(key, slot);
     if (this.#slots.size > maxSlots) this.#evict();
@@ -60,7 +68,10 @@ export class SessionPool {
   }
 
   /** Does something in a session. Throws one of the MCP errors when it fails, or the signal's reason. */
-  async use<T>(slot: Slot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
+  async use<T>(wanted: Slot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
+    // The pool may have been closed since the slot was looked up; what is opened now is to be closed next time.
+    const slot = this.#slots.get(wanted.key) ?? wanted;
+    this.#slots.set(slot.key, slot);
     slot.busy += 1;
     try {
       for (let isSecond = false; ; isSecond = true) {
@@ -99,10 +110,9 @@ export class SessionPool {
     if (session?.isSuspect) {
       session.isSuspect = !(await session.isAlive({ signal, ms: Math.min(pingMs, this.#options.timeouts.connectMs) }));
     }
-    if (session && slot.session === session) {
-      if (session.isOpen && !session.isSuspect) return session;
-      this.#drop(slot, session);
-    }
+    if (slot.session !== session) return this.#session(slot, signal);
+    if (session?.isOpen && !session.isSuspect) return session;
+    if (session) this.#drop(slot, session);
     slot.opening ??= this.#open(slot).finally(() => {
       slot.opening = undefined;
     });
@@ -128,10 +138,7 @@ export class SessionPool {
       return session;
     } catch (cause) {
       const error = mcpError(code, this.#options.name, cause);
-      // Nobody waits twice in a row for a server that does not answer.
-      const isSilent = cause instanceof AppError && cause.code === 'timed_out';
-      const now = performance.now();
-      slot.failure = isSilent ? { error, until: now + (now - began) } : undefined;
+      slot.failure = missed(error, began);
       throw error;
     }
   }
@@ -156,7 +163,16 @@ export class SessionPool {
   }
 }
 
-const newSlot = (headers: Headers): Slot => ({
+/** Nobody waits twice in a row for a server that does not answer: for as long as the wait was, others are spared it. */
+export function missed(error: unknown, began: number): Missed | undefined {
+  const cause = error instanceof AppError ? error.cause : undefined;
+  if (!(cause instanceof AppError) || cause.code !== 'timed_out') return undefined;
+  const now = performance.now();
+  return { error, until: now + (now - began) };
+}
+
+const newSlot = (key: string, headers: Headers): Slot => ({
+  key,
   headers,
   session: undefined,
   opening: undefined,
@@ -165,4 +181,5 @@ const newSlot = (headers: Headers): Slot => ({
   failure: undefined,
   lists: new Map(),
   loading: new Map(),
+  missed: new Map(),
 });

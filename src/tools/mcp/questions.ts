@@ -42,10 +42,8 @@ export class ServerQuestions implements Caller {
   async elicit(params: ElicitRequestParams): Promise<ElicitResult> {
     const { message } = params;
     if (params.mode === 'url') {
-      const answer = this.#take(this.#question({ kind: 'elicitation', message, url: params.url }));
-      if (answer) return { action: answer.confirmed ? 'accept' : 'decline' };
-      this.askToVisit(message, params.url);
-      return { action: 'cancel' };
+      const hasVisited = this.askToVisit(message, params.url);
+      return { action: hasVisited === undefined ? 'cancel' : hasVisited ? 'accept' : 'decline' };
     }
     const question = this.#question({ kind: 'elicitation', message, requestedSchema: params.requestedSchema });
     const check = await compileJsonSchema(question['requestedSchema'] as JsonObject);
@@ -63,7 +61,7 @@ export class ServerQuestions implements Caller {
     return { action: 'cancel' };
   }
 
-  /** Asks the user to open a page, unless they have said before what they think of it: then gives that. */
+  /** Whether the user has been to a page; `undefined` once they have been asked to go there. */
   askToVisit(message: string, url: string): boolean | undefined {
     const question = this.#question({ kind: 'elicitation', message, url });
     const answer = this.#take(question);

@@ -13,6 +13,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { Callers } from './callers.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
+import { failureOf } from './failures.ts';
 import type { Headers, McpOptions } from './options.ts';
 
 /** What a server lists, and may say that it changed. */
@@ -110,9 +111,11 @@ export class McpSession {
     try {
       await this.#client.ping(optionsOf(limit));
       return true;
-    } catch {
+    } catch (error) {
       limit.signal.throwIfAborted();
-      return false;
+      // Who says that it knows no pings is alive.
+      const { isLost, isSuspect } = failureOf(error);
+      return !isLost && !isSuspect;
     }
   }
 

@@ -33,10 +33,10 @@ beforeAll(async () => {
   servers.set('stdio', await bed.stdioEverything(folder));
   for (const kind of ['sse', 'streamableHttp'] as const) servers.set(kind, await bed.httpEverything(kind));
   const agents = join(folder, 'agents');
-  for (const [kind, { args, start }] of servers) {
-    await start();
+  for (const [kind, one] of servers) {
+    await one.start();
     const more = { tool_name_prefix: 'ev', use_mcp_resources: true, use_mcp_prompts: true };
-    const tools = [{ name: 'McpToolset', args: { ...args, ...more } }];
+    const tools = [{ name: 'McpToolset', args: { ...one.args, ...more } }];
     await bed.writeApp(agents, `app_${kind}`, { script, tools });
   }
   server = await bed.startServer(agents);
@@ -58,7 +58,7 @@ const responses = (events: readonly WireEvent[]): Record<string, unknown>[] =>
 function question(events: readonly WireEvent[]): { id: string; confirmation: { hint: string; payload: object } } {
   const call = events.at(-1)?.content?.parts?.[0]?.functionCall;
   expect(call?.name).toBe('adk_request_confirmation');
-  const { toolConfirmation } = call?.args as { toolConfirmation: { hint: string; payload: object } };
+  const { toolConfirmation } = call!.args as { toolConfirmation: { hint: string; payload: object } };
   return { id: call?.id ?? '', confirmation: toolConfirmation };
 }
 

@@ -227,6 +227,17 @@ it('does not wait for the same silent server twice in a row', async () => {
   expect(server.count('initialize')).toBe(1);
 });
 
+it('does not wait twice in a row for a list that does not come', async () => {
+  const server = await serverWith((rpc) => (rpc.method === 'tools/list' ? 'handled' : undefined));
+  const toolset = toolsetAt(server.url, { timeouts: { listMs: 200 } });
+  const failure = { code: 'McpToolLoadingException', message: 'The MCP server "double" did not answer within 0.2 s' };
+
+  await expect(toolset.getTools(toolContext().run)).rejects.toMatchObject(failure);
+  await expect(toolset.getTools(toolContext().run)).rejects.toMatchObject(failure);
+
+  expect(server.count('tools/list')).toBe(1);
+});
+
 it('says goodbye to the sessions it closes', async () => {
   const server = await serverWith();
   const toolset = toolsetAt(server.url);

@@ -220,3 +220,15 @@ it('names a server after its host or program, never after a path or an argument'
   expect(nameOf({ stdio: { command: '/usr/bin/mcp-git', args: ['--token', 'x'] } })).toBe('mcp-git');
   expect(nameOf({ stdio: { command: 'npx', args: ['-y', '@scope/server-everything'] } })).toBe('npx server-everything');
 });
+
+it('closes what was opened while it was being closed', async () => {
+  const { connection, sessions } = linkedServer((server) => setTools(server, { list: () => ({ tools: [tool('a')] }) }));
+  const toolset = toolsetOf({ connection });
+
+  const listing = toolset.getTools(context().run).catch(() => []);
+  await toolset.close();
+  await listing;
+  await toolset.close();
+
+  expect(sessions.filter(({ transport }) => transport !== undefined)).toEqual([]);
+});
