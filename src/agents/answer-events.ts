@@ -83,14 +83,19 @@ export async function wholeEvent(question: Question, response: ModelResponse): P
 export function errorEvent(question: Question, error: unknown): Event {
   const { ctx, definition, span } = question;
   const event = newEvent(ctx, definition.name, {
-    errorCode: codeOf(error),
-    errorMessage: errorText(error),
+    ...failureFields(error),
     actions: question.callbacks?.actions ?? newActions(),
   });
   span.fail(error);
   noteAnswer(span, event);
   return event;
 }
+
+/** How an event names a failure of the model. */
+export const failureFields = (error: unknown): Pick<Event, 'errorCode' | 'errorMessage'> => ({
+  errorCode: codeOf(error),
+  errorMessage: errorText(error),
+});
 
 function codeOf(error: unknown): string {
   if (error instanceof ModelError) return error.providerCode ?? error.category;

@@ -82,7 +82,8 @@ export async function* askModel(
   }
 }
 
-function countCall({ calls, runConfig }: RunContext): void {
+/** Counts a call of a model. Throws LlmCallsLimitExceededException when it is one too many. */
+export function countCall({ calls, runConfig }: RunContext): void {
   const limit = runConfig.maxLlmCalls ?? defaultMaxCalls;
   if (limit > 0 && calls.count >= limit) {
     throw new AppError('LlmCallsLimitExceededException', `The run has used up its ${limit} model calls`);

@@ -29,9 +29,19 @@ export function resumption(ctx: RunContext): MaybePromise<Resumption | undefined
   const at = events.findLastIndex(({ author }) => author === 'user');
   const message = events[at];
   if (message?.invocationId !== ctx.invocationId) return undefined;
-  const answers = functionResponses(message).filter(({ name }) => isAnswer(name));
+  const answers = verdictsIn(message);
   return answers.length === 0 ? undefined : freedCalls(answers, at, ctx);
 }
+
+/** What the newest verdicts of the user set free, whatever was said since. */
+export async function freedByUser(ctx: RunContext): Promise<Resumption | undefined> {
+  const { events } = ctx.session;
+  const at = events.findLastIndex((event) => event.author === 'user' && verdictsIn(event).length > 0);
+  const message = events[at];
+  return message && freedCalls(verdictsIn(message), at, ctx);
+}
+
+const verdictsIn = (event: Event): FunctionResponse[] => functionResponses(event).filter(({ name }) => isAnswer(name));
 
 const isAnswer = (name: string): boolean => name === requestNames.confirmation || name === requestNames.credential;
 

@@ -29,6 +29,22 @@ interface Phase {
  * to. Returns the last of them.
  */
 export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<Event, Event | undefined, void> {
+  const { response, last } = yield* answerCalls(phase, ctx);
+  const target = response?.actions.transferToAgent;
+  if (target === undefined) return last;
+  let newest = last;
+  for await (const told of runTransfer(target, ctx)) {
+    if (!told.partial) newest = told;
+    yield told;
+  }
+  return newest;
+}
+
+/** The same without the turn of the agent that was handed over to. Returns the event with the responses, too. */
+export async function* answerCalls(
+  phase: Phase,
+  ctx: RunContext,
+): AsyncGenerator<Event, { response: Event | undefined; last: Event | undefined }, void> {
   const { definition, calls } = phase;
   const eventId = randomUUID();
   const setting: CallSetting = {
@@ -42,7 +58,7 @@ export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<E
   };
   const outcomes = await answerAll(calls, setting);
   const event = responseEvent(outcomes, eventId, ctx);
-  if (!event) return undefined;
+  if (!event) return { response: undefined, last: undefined };
   yield event;
   let last = event;
   const { actions } = event;
@@ -50,12 +66,7 @@ export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<E
   if (actions.setModelResponse !== undefined) {
     yield (last = finalAnswerEvent(actions.setModelResponse, definition.outputKey, ctx));
   }
-  if (actions.transferToAgent === undefined) return last;
-  for await (const told of runTransfer(actions.transferToAgent, ctx)) {
-    if (!told.partial) last = told;
-    yield told;
-  }
-  return last;
+  return { response: event, last };
 }
 
 async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): Promise<CallOutcome[]> {

@@ -100,6 +100,8 @@ export interface Model {
   generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelResponse>;
   /** Opens a two-way conversation. The end of `input` ends it. Absent: the model is served turn by turn. */
   connect?(request: ModelRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): AsyncIterable<ModelResponse>;
+  /** `media`: only a client that sends sound or pictures is worth a connection, others are served turn by turn. Default `all`. */
+  readonly connectsFor?: 'all' | 'media';
 }
 
 /** Finds models by name. */

@@ -37,6 +37,13 @@ export function toGeminiRequest(request: ModelRequest, service: GeminiService): 
  * each turn with calls. An agent that went on by itself, as in a loop, was told so then, which no event says.
  */
 export function toGeminiContents(contents: readonly Content[], service: GeminiService): GeminiContent[] {
+  const turns = toGeminiTurns(contents, service);
+  endWithUser(turns);
+  return turns;
+}
+
+/** The same without the turn at the end. */
+export function toGeminiTurns(contents: readonly Content[], service: GeminiService): GeminiContent[] {
   const turns: GeminiContent[] = [];
   for (const content of contents) {
     const parts = content.parts.flatMap((part) => toGeminiPart(part, service));
@@ -45,7 +52,6 @@ export function toGeminiContents(contents: readonly Content[], service: GeminiSe
     if (role === 'model' && parts.some(({ functionCall }) => functionCall)) endWithUser(turns);
     turns.push({ role, parts });
   }
-  endWithUser(turns);
   return turns;
 }
 

@@ -1,9 +1,18 @@
 import type { GenerateContentParameters, GoogleGenAI } from '@google/genai';
 import { LinkedAbort } from '../base/abort.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import { type ContextCacheConfig, type Model, ModelError, type ModelResponse } from '../core/model.ts';
+import {
+  type ContextCacheConfig,
+  type LiveInput,
+  type Model,
+  ModelError,
+  type ModelRequest,
+  type ModelResponse,
+} from '../core/model.ts';
 import { GeminiCaches } from './gemini-cache.ts';
 import { type CallWatch, watchedFetch } from './gemini-fetch.ts';
+import { connectsFor } from './gemini-live-setup.ts';
+import { geminiTalk } from './gemini-live.ts';
 import { toGeminiRequest } from './gemini-request.ts';
 import { fromGemini, geminiStream } from './gemini-response.ts';
 import { modelError, transportError } from './model-errors.ts';
@@ -26,11 +35,20 @@ export interface GeminiClient {
   readonly settings: GeminiSettings;
   readonly caches: GeminiCaches;
   load(): Promise<GoogleGenAI>;
+  /** The same for live conversations, whose settings are mostly in another version of the Developer API. */
+  loadLive(): Promise<GoogleGenAI>;
 }
 
 export function geminiClient(settings: GeminiSettings): GeminiClient {
   let loading: Promise<GoogleGenAI> | undefined;
-  return { settings, caches: new GeminiCaches(), load: () => (loading ??= connect(settings)) };
+  let loadingLive: Promise<GoogleGenAI> | undefined;
+  const { vertex, apiVersion = vertex ? undefined : 'v1alpha' } = settings;
+  return {
+    settings,
+    caches: new GeminiCaches(),
+    load: () => (loading ??= connect(settings)),
+    loadLive: () => (loadingLive ??= connect({ ...settings, apiVersion })),
+  };
 }
 
 async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
@@ -65,7 +83,20 @@ export function geminiModel(
       const call: GeminiCall = { client, parameters, stream: request.stream, signal };
       return request.contextCache ? cachedAnswer(call, request.contextCache) : answer(call);
     },
+    connectsFor: connectsFor(wireName(name)),
+    connect: (request, input, signal) => talk(client, { ...request, model: wireName(request.model) }, input, signal),
   };
+}
+
+async function* talk(
+  client: GeminiClient,
+  request: ModelRequest,
+  input: AsyncIterable<LiveInput>,
+  signal: AbortSignal,
+): AsyncGenerator<ModelResponse, void, void> {
+  const { apiKey, vertex = false } = client.settings;
+  const ai = await client.loadLive();
+  yield* geminiTalk(request, input, { ai, service: { vertex }, secrets: [apiKey], signal });
 }
 
 interface GeminiCall {

@@ -68,7 +68,8 @@ export function retried(model: Model, { attempts = 3, budgetMs = 30_000 }: Retry
     }
   }
   const connect = model.connect?.bind(model);
-  return { name: model.name, generate, ...(connect ? { connect } : {}) };
+  const { name, connectsFor } = model;
+  return { name, generate, ...(connect && { connect }), ...(connectsFor && { connectsFor }) };
 }
 
 /** Between half of the strategy's delay and all of it, so that clients do not come back at once; never before the provider allows. */

@@ -7,6 +7,8 @@ import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import type { OnBusy, RunConfig } from '../schemas/run.ts';
 import type { SessionKey } from '../schemas/session.ts';
+import { LiveAudio } from './live-audio.ts';
+import { SpokenOrder } from './live-order.ts';
 import { firstAnswer } from './plugins.ts';
 import { agentToRun } from './resume.ts';
 import { store } from './store-event.ts';
@@ -38,10 +40,13 @@ export class LiveTalk {
   readonly #ctx: RunContext;
   readonly #input: AsyncIterable<LiveInput>;
   readonly #inTurn = inTurn();
+  readonly #audio: LiveAudio | undefined;
 
   constructor(ctx: RunContext, input: AsyncIterable<LiveInput>) {
     this.#ctx = ctx;
     this.#input = input;
+    const { artifacts } = ctx.services;
+    this.#audio = ctx.runConfig.saveLiveBlob && artifacts ? new LiveAudio(ctx, artifacts) : undefined;
   }
 
   /** What the agents say, and the agents they hand over to. */
@@ -53,8 +58,16 @@ export class LiveTalk {
       return;
     }
     const input = SharedInput.of(this.#heard());
+    const order = new SpokenOrder();
+    const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
     try {
-      yield* enterLive(agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events), ctx, input);
+      for await (const event of enterLive(agent, ctx, input)) {
+        this.#audio?.spoken(event);
+        yield* order.after(event);
+        if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.saved(event);
+      }
+      yield* order.rest();
+      if (this.#audio) yield* await this.#audio.saved({ turnComplete: true });
     } finally {
       input.close();
     }
@@ -69,6 +82,7 @@ export class LiveTalk {
   async *#heard(): AsyncGenerator<LiveInput, void, void> {
     const ctx = this.#ctx;
     for await (const input of this.#input) {
+      if (input.kind === 'blob') this.#audio?.heard(input.blob);
       if (input.kind !== 'content') {
         yield input;
         continue;

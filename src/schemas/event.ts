@@ -88,6 +88,8 @@ export const responseFields = {
   liveSessionResumptionUpdate: jsonObject.optional(),
   liveSessionId: z.string().optional(),
   goAway: jsonObject.optional(),
+  /** Calls the model does not want answered any more: the user interrupted it. */
+  toolCallCancellation: lenient({ ids: z.array(z.string()).default([]) }).optional(),
 };
 
 /** Seconds since the epoch from seconds, milliseconds or an RFC 3339 text: peers write each of them. */

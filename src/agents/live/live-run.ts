@@ -1,15 +1,16 @@
-import type { LiveInput } from '../../core/model.ts';
+import type { LiveInput, Model } from '../../core/model.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import type { Event } from '../../schemas/event.ts';
 import { enterLive } from '../enter.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
-import { type LlmPlan, planFor } from '../llm-plan.ts';
+import { type LlmPlan, modelFor, planFor } from '../llm-plan.ts';
 import { joinSections } from '../request/instructions.ts';
 import { stepTools } from '../step-tools.ts';
 import { transferTarget } from '../transfer.ts';
+import { type ConnectedModel, converse } from './conversation.ts';
 import { SharedInput } from './shared-input.ts';
 import { isStep, taskCompleted, taskCompletedText } from './task-completed.ts';
-import { serveTurns } from './turns.ts';
+import { serveTurns, takesMedia } from './turns.ts';
 
 /** Answers one message of the user, by the plan given. */
 export type TakeTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
@@ -24,9 +25,15 @@ export async function* runLive(
 ): AsyncGenerator<Event, void, void> {
   const shared = SharedInput.of(input);
   const plan = livePlan(planFor(definition, ctx), ctx);
-  const target = yield* serveTurns((turn) => takeTurn(turn, plan), ctx, shared);
-  if (target !== undefined) yield* enterLive(transferTarget(target, ctx), ctx, shared);
+  const model = modelFor(plan, ctx);
+  const connected = hasConnection(model) ? model : undefined;
+  const turns = { turn: (turn: RunContext) => takeTurn(turn, plan), canConnect: connected !== undefined };
+  let target = connected && connected.connectsFor !== 'media' ? takesMedia : yield* serveTurns(turns, ctx, shared);
+  if (target === takesMedia && connected) target = yield* converse({ plan, model: connected }, ctx, shared);
+  if (typeof target === 'string') yield* enterLive(transferTarget(target, ctx), ctx, shared);
 }
+
+const hasConnection = (model: Model): model is ConnectedModel => model.connect !== undefined;
 
 /** An agent of a sequence has to be able to say that it is done: there is no end of its turn to tell by. */
 function livePlan(plan: LlmPlan, ctx: RunContext): LlmPlan {

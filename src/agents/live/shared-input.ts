@@ -54,6 +54,11 @@ export class SharedInput implements AsyncIterable<LiveInput> {
     waiter?.resolve(undefined);
   }
 
+  /** Lets the next `next` give what this reader has taken and left. */
+  putBack(input: LiveInput): void {
+    this.#kept = input;
+  }
+
   /** Lets go of the client: nobody will read any more. */
   close(): void {
     this.interrupt();

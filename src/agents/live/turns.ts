@@ -6,16 +6,26 @@ import type { Event } from '../../schemas/event.ts';
 import type { SharedInput } from './shared-input.ts';
 import { isCalledUpon, isTaskCompleted } from './task-completed.ts';
 
+/** The client sends what only a connection to the model can take; it is to be read again. */
+export const takesMedia = Symbol('takes media');
+
+interface TurnOptions {
+  /** Answers one message. */
+  readonly turn: (ctx: RunContext) => AsyncIterable<Event>;
+  /** Whether the model can listen and look, over a connection. */
+  readonly canConnect: boolean;
+}
+
 /**
  * Serves a live client with an agent that only knows turns: each message gets an answer, fragments of it as they come,
- * before the next is read. Media nobody can listen to are refused once, in an event. Returns the name of the agent that was
- * handed over to, if that is how it ended.
+ * before the next is read. Media are refused once, in an event, unless there is a connection to be had that takes them.
+ * Returns the name of the agent that was handed over to, or `takesMedia`, if that is how it ended.
  */
 export async function* serveTurns(
-  turn: (ctx: RunContext) => AsyncIterable<Event>,
+  { turn, canConnect }: TurnOptions,
   ctx: RunContext,
   input: SharedInput,
-): AsyncGenerator<Event, string | undefined, void> {
+): AsyncGenerator<Event, string | typeof takesMedia | undefined, void> {
   let refused = false;
   let message: Content | undefined;
   let isDue = isCalledUpon(ctx);
@@ -35,7 +45,10 @@ export async function* serveTurns(
     if (!next) return undefined;
     isDue = next.kind === 'content';
     if (next.kind === 'content') message = next.content;
-    else if (next.kind === 'blob' && !refused) {
+    else if (canConnect) {
+      input.putBack(next);
+      return takesMedia;
+    } else if (next.kind === 'blob' && !refused) {
       refused = true;
       yield refusal(next, ctx);
     }

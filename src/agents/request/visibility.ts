@@ -35,5 +35,7 @@ export function kindOf({ role, parts }: Content): ContentKind {
 function isVisible(part: Part): boolean {
   if (part.thoughtSignature) return true;
   if (part['toolCall'] ?? part['toolResponse']) return true;
+  // Artifacts are ours: no model can look one up.
+  if (part.fileData?.fileUri.startsWith('artifact://')) return false;
   return !part.thought && Boolean(part.inlineData ?? part.fileData ?? part.executableCode ?? part.codeExecutionResult);
 }

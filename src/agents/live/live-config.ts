@@ -1,0 +1,28 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { RunConfig } from '../../schemas/run.ts';
+
+const passedOn = [
+  'speechConfig',
+  'realtimeInputConfig',
+  'proactivity',
+  'enableAffectiveDialog',
+  'contextWindowCompression',
+  'sessionResumption',
+  'explicitVadSignal',
+  'avatarConfig',
+] as const;
+
+/** How the model should talk: aloud, and with what both sides say written down, unless the run says otherwise. */
+export function liveConfigOf(config: RunConfig): JsonObject {
+  const { responseModalities = [] } = config;
+  const modalities = responseModalities.length > 0 ? responseModalities.map((name) => name.toUpperCase()) : ['AUDIO'];
+  const speaks = modalities.includes('AUDIO');
+  const live: JsonObject = {
+    responseModalities: modalities,
+    inputAudioTranscription: config.inputAudioTranscription ?? {},
+  };
+  const output = config.outputAudioTranscription ?? (speaks ? {} : undefined);
+  if (output) live['outputAudioTranscription'] = output;
+  for (const setting of passedOn) if (config[setting] !== undefined) live[setting] = config[setting];
+  return live;
+}

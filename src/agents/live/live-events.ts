@@ -1,0 +1,70 @@
+import { define } from '../../base/json.ts';
+import type { ModelRequest, ModelResponse, ModelRetry } from '../../core/model.ts';
+import { newEvent } from '../../core/new-event.ts';
+import type { RunContext, Tool } from '../../core/runtime.ts';
+import { type Content, functionCallsOf, textOf } from '../../schemas/content.ts';
+import type { Event } from '../../schemas/event.ts';
+import type { OpenSpan } from '../../telemetry/spans.ts';
+import { CallIds, longRunningIds } from '../call-ids.ts';
+import type { LlmDefinition } from '../llm-definition.ts';
+import { noteAnswer, noteRequest, openModelSpan, retryNotes } from '../model-span.ts';
+
+interface LiveEventsOptions {
+  readonly definition: LlmDefinition;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly request: ModelRequest;
+  readonly ctx: RunContext;
+}
+
+/** Makes events of what a model says over a connection, and a span of each of its answers. */
+export class LiveEvents implements Disposable {
+  readonly #options: LiveEventsOptions;
+  #span: OpenSpan | undefined;
+
+  constructor(options: LiveEventsOptions) {
+    this.#options = options;
+  }
+
+  [Symbol.dispose](): void {
+    this.#span?.end();
+  }
+
+  /** `undefined` for what is no news to anybody but the runtime. */
+  eventOf(response: ModelResponse): Event | undefined {
+    const { definition, ctx, tools } = this.#options;
+    if (response.toolCallCancellation) return undefined;
+    const content = new CallIds().complete(response.content, response.partial === true);
+    const author = response.inputTranscription ? 'user' : definition.name;
+    const event = newEvent(ctx, author, content === response.content ? response : { ...response, content });
+    if (event.partial) {
+      this.#open();
+      return event;
+    }
+    const longRunning = content && longRunningIds(functionCallsOf(content), tools);
+    if (longRunning) event.longRunningToolIds = longRunning;
+    const said = response.outputTranscription?.text ?? sentence(content);
+    if (definition.outputKey !== undefined && said) define(event.actions.stateDelta, definition.outputKey, said);
+    if (content ?? response.outputTranscription) {
+      noteAnswer(this.#open(), event);
+      this.#span = undefined;
+    }
+    return event;
+  }
+
+  /** Notes a connection that had to be made again. */
+  noteRetry(retry: ModelRetry): void {
+    retryNotes(this.#open())(retry);
+  }
+
+  #open(): OpenSpan {
+    if (this.#span) return this.#span;
+    const { request, ctx } = this.#options;
+    this.#span = openModelSpan(request, ctx);
+    noteRequest(this.#span, request);
+    return this.#span;
+  }
+}
+
+/** The text of an answer; `undefined` when it calls functions. */
+const sentence = (content: Content | undefined): string | undefined =>
+  functionCallsOf(content).length > 0 ? undefined : textOf(content);

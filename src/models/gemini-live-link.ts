@@ -1,0 +1,173 @@
+import type { GoogleGenAI, Live, LiveConnectParameters, LiveServerMessage, Session } from '@google/genai';
+import { abortable } from '../base/abort.ts';
+
+/** Messages, and characters of them, that may wait to be read before the provider has to. */
+const maxWaiting = 256;
+const maxUnsentBytes = 1024 * 1024;
+/** How long the provider may take to open a connection, and to answer the frame that closes one. */
+const openTimeoutMs = 20_000;
+const closeTimeoutMs = 1_000;
+
+/** How a connection ended. */
+export interface LinkEnd {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** What the SDK's socket is made of; it shows less of it. */
+interface RawSocket {
+  readonly bufferedAmount: number;
+  pause(): void;
+  resume(): void;
+  terminate(): void;
+}
+
+type SdkSocket = ReturnType<SocketFactory['create']>;
+type SocketFactory = ConstructorParameters<typeof Live>[2];
+
+/** One connection to the Live API. Messages wait here until they are read; when many do, the provider has to wait, too. */
+export class LiveLink {
+  readonly #waiting: LiveServerMessage[] = [];
+  #session: Session | undefined;
+  #socket: SdkSocket | undefined;
+  #end: LinkEnd | undefined;
+  #isPaused = false;
+  #closeTimer: NodeJS.Timeout | undefined;
+  #wake: (() => void) | undefined;
+
+  /** Resolves when the provider has accepted the setup. Rejects with what the SDK says, or with the signal's reason. */
+  static async open(
+    ai: GoogleGenAI,
+    parameters: Omit<LiveConnectParameters, 'callbacks'>,
+    signal: AbortSignal,
+  ): Promise<LiveLink> {
+    const link = new LiveLink();
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(timeout()), openTimeoutMs);
+    const onAbort = (): void => patience.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      const callbacks = { onmessage: link.#onMessage, onclose: link.#onClose };
+      const live = link.#watched(ai, patience.signal);
+      link.#session = await abortable(live.connect({ ...parameters, callbacks }), patience.signal);
+      return link;
+    } catch (error) {
+      link.#kill();
+      if (link.#end?.reason) throw new LinkRefused(link.#end, { cause: error });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** For sending. Only what `open` gave has one. */
+  get session(): Session {
+    if (!this.#session) throw new Error('The connection was never opened');
+    return this.#session;
+  }
+
+  get end(): LinkEnd | undefined {
+    return this.#end;
+  }
+
+  /** Whether the provider does not take what is sent as fast as it is sent. */
+  get isBehind(): boolean {
+    return (this.#raw?.bufferedAmount ?? 0) > maxUnsentBytes;
+  }
+
+  /** The next message; `undefined` when the connection has ended and all was read, or when `interrupt` is called first. */
+  async next(): Promise<LiveServerMessage | undefined> {
+    if (this.#waiting.length === 0 && !this.#end) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const message = this.#waiting.shift();
+    if (this.#isPaused && this.#waiting.length < maxWaiting / 2) {
+      this.#isPaused = false;
+      this.#raw?.resume();
+    }
+    return message;
+  }
+
+  /** Ends the wait of the reader. */
+  interrupt(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  /** Says goodbye, and hangs up when nobody answers. */
+  close(): void {
+    if (this.#end || !this.#socket) return;
+    this.#raw?.resume();
+    this.#socket.close();
+    this.#closeTimer ??= setTimeout(() => this.#kill(), closeTimeoutMs).unref();
+  }
+
+  get #raw(): RawSocket | undefined {
+    const raw: unknown = this.#socket && Reflect.get(this.#socket, 'ws');
+    return raw as RawSocket | undefined;
+  }
+
+  #kill(): void {
+    this.#raw?.terminate();
+  }
+
+  /**
+   * The SDK's live client, with an eye on the socket it opens: it keeps that to itself, leaves it open when the setup is
+   * not answered, and a message that is no JSON would reach nobody but the process.
+   */
+  #watched(ai: GoogleGenAI, signal: AbortSignal): Live {
+    const { live } = ai;
+    const sdk = Reflect.get(live, 'webSocketFactory') as SocketFactory;
+    const factory: SocketFactory = {
+      create: (url, headers, callbacks) => {
+        signal.throwIfAborted();
+        const onmessage = (event: { data: unknown }): void => {
+          if (isJson(event.data)) callbacks.onmessage(event);
+          else callbacks.onclose({ code: 1007, reason: 'The provider sent something that is no JSON' });
+        };
+        this.#socket = sdk.create(url, headers, { ...callbacks, onmessage });
+        return this.#socket;
+      },
+    };
+    const Client = live.constructor as typeof Live;
+    return new Client(Reflect.get(live, 'apiClient'), Reflect.get(live, 'auth'), factory);
+  }
+
+  readonly #onMessage = (message: LiveServerMessage): void => {
+    this.#waiting.push(message);
+    if (this.#waiting.length > maxWaiting && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#raw?.pause();
+    }
+    this.interrupt();
+  };
+
+  readonly #onClose = ({ code, reason }: LinkEnd): void => {
+    clearTimeout(this.#closeTimer);
+    this.#end ??= { code, reason };
+    if (code === 1007) this.#kill();
+    this.interrupt();
+  };
+}
+
+/** The provider ended a connection before it was open. */
+export class LinkRefused extends Error {
+  readonly end: LinkEnd;
+
+  constructor(end: LinkEnd, options: ErrorOptions) {
+    super(end.reason, options);
+    this.end = end;
+  }
+}
+
+const timeout = (): DOMException =>
+  new DOMException('The provider did not open the connection in time', 'TimeoutError');
+
+function isJson(data: unknown): boolean {
+  try {
+    JSON.parse(String(data));
+    return true;
+  } catch {
+    return false;
+  }
+}
