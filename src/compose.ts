@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { Config } from './config.ts';
 import { composeEngine, type EngineOptions } from './engine.ts';
 import { buildApp } from './http/app.ts';
@@ -18,7 +19,7 @@ export interface ComposeOptions extends EngineOptions {
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
   const { apps, loader, services, runner, traces } = composeEngine(config, { env, log });
-  const app = await buildApp({ loader, services, runner, traces, version, log, config: httpConfigOf(config) });
+  const app = await buildApp({ loader, services, runner, traces, version, log, config: httpConfigOf(config, apps) });
   return {
     app,
     apps,
@@ -29,7 +30,7 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
   };
 }
 
-function httpConfigOf(config: Config): NonNullable<Parameters<typeof buildApp>[0]['config']> {
+function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<typeof buildApp>[0]['config']> {
   return {
     host: config.host,
     allowHosts: config.allowHosts,
@@ -38,7 +39,15 @@ function httpConfigOf(config: Config): NonNullable<Parameters<typeof buildApp>[0
     bodyLimitBytes: config.bodyLimit,
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
+    ...(config.dev && builderPlace(config.agents, apps)),
     ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),
   };
+}
+
+/** Where the builder may write. A folder that is an app itself lies among what is none of ours. */
+function builderPlace(agents: string, apps: AppFinder): { builderRoot: string; builderApp?: string } {
+  const place = realpathSync.native(agents);
+  const own = apps.list().find(({ folder }) => folder === place);
+  return { builderRoot: apps.base, ...(own && { builderApp: own.name }) };
 }

@@ -67,6 +67,7 @@ export const Config = z.strictObject({
     { value: 'DIR' },
   ),
   hotReload: setting(onOff().default(true), 'Whether edits of agents reach the next run'),
+  dev: setting(onOff().default(false), 'Development mode: the builder of a web UI may write YAML apps'),
   strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents, which are warned of otherwise'),
   allowConfigStdioMcpServers: setting(
     onOff().default(false),

@@ -15,6 +15,7 @@ import { Pulse } from './pulse.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
 import { unknownRoute } from './unknown-route.ts';
+import { registerUploads } from './uploads.ts';
 
 const beatsPerKeepAlive = 15;
 
@@ -50,6 +51,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     closing = true;
     return Promise.all([live.close(), runs.drain(config.shutdownGraceMs)]).then(() => {});
   });
+  if (config.builderRoot !== undefined) await registerUploads(app);
   await registerCors(app, config);
   await registerDevUi(app, config, deps.log);
   mount(app, operations);

@@ -69,6 +69,10 @@ export interface HttpConfig {
   readonly maxConnections: number;
   /** A built user interface to serve under `/dev-ui/`; absent: ours. */
   readonly devUiDir?: string;
+  /** Folder of apps the visual builder may write to; absent: it writes nothing. */
+  readonly builderRoot?: string;
+  /** The only app it may write to, where the folder has others that are none of ours. */
+  readonly builderApp?: string;
   /** App that requests mean which name none. */
   readonly defaultApp?: string;
   /** How long running runs may go on once the server closes. */

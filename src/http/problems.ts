@@ -54,6 +54,9 @@ const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The request body is too large'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The request body must be application/json'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The request body does not have its stated length'],
+  FST_REQ_FILE_TOO_LARGE: ['too_large', 'A file is larger than 1,000,000 bytes'],
+  FST_FILES_LIMIT: ['too_large', 'There are more than 50 files'],
+  FST_PARTS_LIMIT: ['too_large', 'The form has too many parts'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL'],
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'The path is too long'],
 };

@@ -38,7 +38,7 @@ export function routeTable(context: TableContext): Operation[] {
     ...memoryOperations(context.services),
     ...traceOperations(context.traces),
     ...graphOperations({ loader: context.loader, sessions: context.services.sessions }),
-    ...builderOperations(context.loader),
+    ...builderOperations(context),
     ...serverOperations(context),
     ...devUiOperations(),
     ...openApiOperations(() => operations, context.version),

@@ -3,14 +3,19 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import type { AgentLoader } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
+import type { HttpDeps } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
-import { AppParams } from '../path-params.ts';
+import { AppParams, QueryFlag } from '../path-params.ts';
+import { BuilderFiles } from './builder-files.ts';
+import { builderWriteOperations } from './builder-writes.ts';
 
 const rootFile = 'root_agent.yaml';
-const BuilderQuery = lenient({ filePath: z.string().max(256).optional() });
+const BuilderQuery = lenient({ filePath: z.string().max(256).optional(), tmp: QueryFlag.optional() });
 
-/** The read side of the visual builder; what writes is not part of the server yet. */
-export function builderOperations(loader: AgentLoader): Operation[] {
+/** What the visual builder reads, and in development mode, where there is a `builderRoot`, writes. */
+export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 'config'>): Operation[] {
+  const root = config?.builderRoot;
+  const files = root === undefined ? undefined : new BuilderFiles(root, config?.builderApp);
   return [
     operation({
       method: 'GET',
@@ -21,7 +26,11 @@ export function builderOperations(loader: AgentLoader): Operation[] {
       query: BuilderQuery,
       answer: { schema: z.string(), mediaType: 'application/x-yaml' },
       async handle({ params, query }, { reply }) {
-        const text = await yamlFile(loader, params.appName, query.filePath ?? rootFile);
+        const { appName } = params;
+        const path = query.filePath ?? rootFile;
+        const text = files
+          ? await files.read(appName, path, query.tmp ?? false).catch(() => '') // as below: an empty page
+          : await yamlFile(loader, appName, path);
         return reply
           .header('content-type', 'application/x-yaml')
           .header('cache-control', 'no-store')
@@ -29,6 +38,7 @@ export function builderOperations(loader: AgentLoader): Operation[] {
           .send(Buffer.from(text));
       },
     }),
+    ...(files ? builderWriteOperations(files) : []),
   ];
 }
 

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../base/errors.ts';
+
+/** One file of a form, under the name it was sent with. */
+export interface FormFile {
+  readonly fileName: string;
+  readonly text: string;
+}
+
+const maxFileBytes = 1_000_000;
+const maxFiles = 50;
+
+/** Lets routes read forms with files. Loaded only where something takes them. */
+export async function registerUploads(app: FastifyInstance): Promise<void> {
+  const { default: multipart } = await import('@fastify/multipart');
+  await app.register(multipart, {
+    // The folders in a name are checked by the routes, rather than cut off unseen.
+    preservePath: true,
+    limits: { fileSize: maxFileBytes, files: maxFiles, fields: 10, parts: maxFiles + 10 },
+  });
+}
+
+/** The files of the form field `files`. Throws `invalid_request` when there are none, or one is not text. */
+export async function formFiles(request: FastifyRequest): Promise<FormFile[]> {
+  if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'The files must be sent as a form');
+  const files: FormFile[] = [];
+  for await (const part of request.parts()) {
+    if (part.type !== 'file') continue;
+    const bytes = await part.toBuffer();
+    if (part.fieldname !== 'files') throw new AppError('invalid_request', `Unknown field "${part.fieldname}"`);
+    files.push({ fileName: part.filename, text: textIn(bytes, part.filename) });
+  }
+  if (files.length === 0) throw new AppError('invalid_request', 'The form holds no file');
+  return files;
+}
+
+function textIn(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new AppError('invalid_request', `"${name}" is not UTF-8 text`, { cause: error });
+  }
+}

@@ -1,0 +1,182 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { server } from './server.ts';
+
+const yaml = (text: string): string => `name: cook\ninstruction: ${text}\n`;
+
+async function builder(files: Readonly<Record<string, string>> = { 'apps/cook/root_agent.yaml': yaml('old') }) {
+  const folder = mkdtempSync(join(tmpdir(), 'builder-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const root = join(folder, 'apps');
+  mkdirSync(root);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  const { app } = await server({ config: { builderRoot: root } });
+  const post = async (url: string, uploads: Readonly<Record<string, string>>, headers = {}) => {
+    const boundary = 'x-boundary-x';
+    const parts = Object.entries(uploads).map(
+      ([name, text]) =>
+        `--${boundary}\r\ncontent-disposition: form-data; name="files"; filename="${name}"\r\ncontent-type: application/x-yaml\r\n\r\n${text}\r\n`,
+    );
+    const answer = await app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': `multipart/form-data; boundary=${boundary}`, ...headers },
+      payload: `${parts.join('')}--${boundary}--\r\n`,
+    });
+    return { status: answer.statusCode, body: answer.json() as unknown };
+  };
+  const read = async (query = ''): Promise<string> => (await app.inject(`/dev/apps/cook/builder${query}`)).body;
+  const onDisk = (path: string): string => readFileSync(join(root, path), 'utf8');
+  return { app, root, folder, post, read, onDisk };
+}
+
+it('writes files of an app, with or without its name in front, and makes new apps', async () => {
+  const { post, read, onDisk } = await builder();
+
+  const answer = await post('/dev/apps/cook/builder/save', {
+    'cook/root_agent.yaml': yaml('new'),
+    'helper.yaml': yaml('x').replace('cook', 'helper'),
+  });
+
+  expect(answer).toEqual({ status: 200, body: true });
+  expect(await read()).toBe(yaml('new'));
+  expect(onDisk('cook/helper.yaml')).toContain('helper');
+  expect(await post('/builder/save', { 'fresh/root_agent.yaml': yaml('x') })).toEqual({ status: 200, body: true });
+  expect(onDisk('fresh/root_agent.yaml')).toBe(yaml('x'));
+});
+
+it('keeps a draft apart until it is saved', async () => {
+  const { root, post, read, onDisk } = await builder();
+
+  expect(await read('?tmp=true')).toBe(yaml('old'));
+  await post('/dev/apps/cook/builder/save?tmp=true', {
+    'cook/root_agent.yaml': yaml('draft'),
+    'cook/a.yml': yaml('a'),
+  });
+
+  expect(await read()).toBe(yaml('old'));
+  expect(await read('?tmp=true')).toBe(yaml('draft'));
+  expect(onDisk('cook/tmp/cook/a.yml')).toBe(yaml('a'));
+  await post('/dev/apps/cook/builder/save', { 'cook/root_agent.yaml': yaml('final') });
+  expect(await read()).toBe(yaml('final'));
+  expect(readdirSync(join(root, 'cook')).toSorted()).toEqual(['a.yml', 'root_agent.yaml']);
+});
+
+it.each(['/dev/apps/cook/builder/cancel', '/builder/app/cook/cancel'])('drops the draft at %s', async (url) => {
+  const { app, root, post, read } = await builder();
+  await post('/dev/apps/cook/builder/save?tmp=true', { 'root_agent.yaml': yaml('draft') });
+
+  const first = await app.inject({ method: 'POST', url, payload: {} });
+  const second = await app.inject({ method: 'POST', url, payload: {} });
+
+  expect([first.json(), second.json()]).toEqual([true, false]);
+  expect(existsSync(join(root, 'cook/tmp'))).toBe(false);
+  expect(await read()).toBe(yaml('old'));
+});
+
+it.each([
+  ['../evil.yaml', yaml('x')],
+  ['cook/../../evil.yaml', yaml('x')],
+  ['/tmp/evil.yaml', yaml('x')],
+  ['C:/evil.yaml', yaml('x')],
+  ['cook\\\\evil.yaml', yaml('x')],
+  ['cook/agent.ts', 'export {}'],
+  ['cook/evil.yaml.ts', 'export {}'],
+  ['cook/.hidden.yaml', yaml('x')],
+  ['cook/tmp/x.yaml', yaml('x')],
+  ['cook/a/b/c/d/e/f.yaml', yaml('x')],
+  ['cook/x.yaml', 'name: [open'],
+  ['cook/x.yaml', '- a list'],
+  ['cook/x.yaml', 'name: x\n'],
+  ['cook/x.yaml', 'name: !!js/function x\n'],
+  ['cook/x.yaml', `${yaml('x')}---\n${yaml('x')}`],
+  ['cook/x.yaml', `${yaml('x')}agent_class: os.system\n`],
+  ['cook/x.yaml', `${yaml('x')}tools:\n- name: McpToolset\n  args: { stdio_connection_params: { command: sh } }\n`],
+])('refuses %s as %j and writes nothing', async (name, text) => {
+  const { folder, root, post } = await builder();
+
+  const answer = await post('/dev/apps/cook/builder/save', { 'cook/fine.yaml': yaml('x'), [name]: text });
+
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  expect(readdirSync(join(root, 'cook'))).toEqual(['root_agent.yaml']);
+  expect(readdirSync(folder)).toEqual(['apps']);
+});
+
+it('follows no link out of the folder of the apps', async () => {
+  const { root, folder, post, read, app } = await builder({
+    'apps/cook/root_agent.yaml': yaml('old'),
+    'out/secret.yaml': 'secret',
+  });
+  symlinkSync(join(folder, 'out'), join(root, 'cook/linked'));
+  symlinkSync(join(folder, 'out'), join(root, 'cook/tmp'));
+  symlinkSync(join(folder, 'out'), join(root, 'away'));
+  symlinkSync(join(folder, 'out/secret.yaml'), join(root, 'cook/file.yaml'));
+
+  for (const [url, name] of [
+    ['/dev/apps/cook/builder/save', 'cook/linked/x.yaml'],
+    ['/dev/apps/cook/builder/save', 'cook/file.yaml'],
+    ['/dev/apps/cook/builder/save?tmp=true', 'cook/x.yaml'],
+    ['/dev/apps/away/builder/save', 'away/x.yaml'],
+  ] as const) {
+    expect((await post(url, { [name]: yaml('x') })).status).toBe(400);
+  }
+  expect((await app.inject({ method: 'POST', url: '/dev/apps/cook/builder/cancel' })).statusCode).toBe(400);
+  expect(await read('?file_path=file.yaml')).toBe('');
+  expect(await read('?file_path=linked/secret.yaml')).toBe('');
+  expect(readdirSync(join(folder, 'out'))).toEqual(['secret.yaml']);
+  expect(readFileSync(join(folder, 'out/secret.yaml'), 'utf8')).toBe('secret');
+});
+
+it('refuses large files, empty forms and what is no form', async () => {
+  const { app, post } = await builder();
+  const url = '/dev/apps/cook/builder/save';
+
+  expect((await post(url, { 'x.yaml': 'a'.repeat(1_000_001) })).status).toBe(413);
+  expect((await post(url, {})).status).toBe(400);
+  expect((await app.inject({ method: 'POST', url, payload: {} })).statusCode).toBe(415);
+});
+
+it('takes nothing from pages of other sites', async () => {
+  const { post, read } = await builder();
+
+  const answer = await post(
+    '/dev/apps/cook/builder/save',
+    { 'root_agent.yaml': yaml('evil') },
+    { origin: 'https://evil.example' },
+  );
+
+  expect(answer.status).toBe(403);
+  expect(await read()).toBe(yaml('old'));
+});
+
+it('leaves the neighbours of an app alone that is served by itself', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'builder-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { app } = await server({ config: { builderRoot: folder, builderApp: 'cook' } });
+
+  const answer = await app.inject({ method: 'POST', url: '/dev/apps/other/builder/cancel' });
+
+  expect(answer.statusCode).toBe(400);
+});
+
+it('does not exist outside development mode', async () => {
+  const { app } = await server();
+
+  for (const url of ['/dev/apps/cook/builder/save', '/builder/save', '/dev/apps/cook/builder/cancel']) {
+    expect((await app.inject({ method: 'POST', url, payload: {} })).statusCode).toBe(404);
+  }
+});
