@@ -6,7 +6,7 @@ import { McpToolsetArgs } from '../../src/schemas/tool-args.ts';
 import type { McpToolsetSpec } from '../../src/tools/mcp/options.ts';
 import { toolContext } from '../tools/contexts.ts';
 import { HttpMcpServer } from '../tools/mcp/http-server.ts';
-import { agentsDir, failureOf, yamlAgent } from './agents-dir.ts';
+import { agentsDir, yamlAgent } from './agents-dir.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -14,8 +14,8 @@ afterEach(async () => {
 });
 
 const exported = { headers: () => ({ 'x-user': 'ann' }) };
-const specOf = (args: object, allowStdio = true): McpToolsetSpec =>
-  mcpSpec(McpToolsetArgs.parse(args), { registry: new Registry('/app', 'registry.ts', exported), allowStdio });
+const specOf = (args: object): McpToolsetSpec =>
+  mcpSpec(McpToolsetArgs.parse(args), new Registry('/app', 'registry.ts', exported));
 
 it.each([
   [
@@ -90,12 +90,6 @@ it('reads everything else an entry may say', () => {
   });
 });
 
-it('starts no program for a YAML file unless it may', () => {
-  expect(() => specOf({ stdio_server_params: { command: 'x' } }, false)).toThrow(
-    /ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1/,
-  );
-});
-
 it.each([
   {},
   { tool_filter: ['x'] },
@@ -128,13 +122,14 @@ it('serves a YAML agent whose entry names a server, with headers from its regist
   expect(new Set(server.seen.map(({ headers }) => headers['x-user']))).toEqual(new Set(['ada']));
 });
 
-it('loads an app with a program for a server when that is allowed, and says where it is when not', async () => {
+it('loads an app that names a program, and refuses to start it unless that is allowed, saying where it is', async () => {
   const tools = 'tools:\n  - name: McpToolset\n    args:\n      stdio_server_params: { command: mcp-none }\n';
   const dir = agentsDir({ 'app/root_agent.yaml': yamlAgent('app', tools) });
+  const toolsOf = async (allowStdioMcp: boolean): Promise<readonly unknown[]> => {
+    const { rootAgent } = await dir.load({ allowStdioMcp }).loadAgent('app');
+    return (rootAgent.tools![0] as Toolset).getTools(toolContext().run);
+  };
 
-  const { message } = await failureOf(dir.load(), 'app');
-  const { rootAgent } = await dir.load({ allowStdioMcp: true }).loadAgent('app');
-
-  expect(message).toMatch(/^app\/root_agent\.yaml:4:\d+: an MCP server over stdio is a program/);
-  expect(rootAgent.tools).toMatchObject([{ kind: 'toolset', name: 'mcp-none' }]);
+  await expect(toolsOf(false)).rejects.toThrow(/^app\/root_agent\.yaml:4:\d+: an MCP server over stdio is a program/);
+  await expect(toolsOf(true)).rejects.toThrow('could not be started (ENOENT)');
 });
