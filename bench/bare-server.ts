@@ -5,7 +5,6 @@ import fastify from 'fastify';
 /** The yardsticks: what Fastify and node:http cost when they do nothing but answer. Run as `bare-server.ts fastify|sse`. */
 
 const CHUNKS = 100;
-const TEXT = 'x'.repeat(330);
 const kind = process.argv[2];
 const port = kind === 'sse' ? await serveSse() : await serveFastify();
 console.log(`http://127.0.0.1:${port}`);
@@ -23,7 +22,7 @@ async function serveFastify(): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Answers every POST with 100 frames of about 360 bytes, one write each, and waits when the client is slow. */
+/** Answers every POST with 100 frames, one write each, and waits when the client is slow. */
 function serveSse(): Promise<number> {
   const server = createServer((request, response) => {
     if (request.method === 'GET') {
@@ -40,19 +39,20 @@ function serveSse(): Promise<number> {
 async function stream(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   for (let index = 0; index < CHUNKS && !response.destroyed; index += 1) {
-    const frame = `data: ${JSON.stringify({ id: index, text: TEXT })}\n\n`;
+    const frame = `data: ${JSON.stringify(answer(`chunk-${index}`))}\n\n`;
     if (!response.write(frame)) await new Promise((resolve) => void response.once('drain', resolve));
   }
   response.end();
 }
 
+/** An event of about 300 bytes. */
 function answer(id: string): unknown {
   return {
     id,
     invocationId: 'e-6dd5a1c3-8c1f-4d0b-9a3e-0c7f2b1d4e5a',
     author: 'bench_agent',
-    timestamp: Date.now() / 1000,
-    content: { role: 'model', parts: [{ text: 'Hello! I am well, thank you for asking.' }] },
-    actions: { stateDelta: {}, artifactDelta: {} },
+    timestamp: 1_700_000_000.123,
+    content: { role: 'model', parts: [{ text: 'Hello! I am well, thank you for asking. And how are you?' }] },
+    actions: { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} },
   };
 }

@@ -6,7 +6,7 @@ import { Connection } from './connection.ts';
 
 /** The kernel counts process time in hundredths of a second on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 
 export interface ChildServer {
   readonly port: number;
