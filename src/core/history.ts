@@ -1,5 +1,5 @@
 import type { Event } from '../schemas/event.ts';
-import type { State } from '../schemas/session.ts';
+import type { Session, State } from '../schemas/session.ts';
 
 /**
  * The events that still count: a rewind hides everything from the first event of the invocation it names up to itself.
@@ -20,6 +20,23 @@ export function activeEvents(events: readonly Event[]): readonly Event[] {
     if (start >= 0 && start < index) index = start;
   }
   return active.toReversed();
+}
+
+/** The newest event a session had when it was last found without a rewind; with the session's id, for forks share events. */
+const neverRewoundUpTo = new WeakMap<Event, string>();
+
+/** Whether anything in a session's whole history was rewound. Looks only at what came since it was last asked. */
+export function wasRewound({ id, events }: Session): boolean {
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index] as Event;
+    if (event.actions.rewindBeforeInvocationId !== undefined) return true;
+    if (neverRewoundUpTo.get(event) !== id) continue;
+    neverRewoundUpTo.delete(event);
+    break;
+  }
+  const newest = events.at(-1);
+  if (newest) neverRewoundUpTo.set(newest, id);
+  return false;
 }
 
 /**

@@ -3,7 +3,7 @@ import { indexTree } from '../agents/tree.ts';
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
-import { activeEvents } from '../core/history.ts';
+import { activeEvents, wasRewound } from '../core/history.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
@@ -269,8 +269,7 @@ function turnOf(ctx: RunContext): AsyncIterable<Event> {
 
 /** The session as the run sees it: its events are the run's own copy, less what was rewound. */
 function withoutRewound(session: Session): Session {
-  const active = activeEvents(session.events);
-  return active === session.events ? session : { ...session, events: [...active] };
+  return wasRewound(session) ? { ...session, events: [...activeEvents(session.events)] } : session;
 }
 
 /** A request that names an invocation and says nothing goes on with it where its events end. */
