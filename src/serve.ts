@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { watchForFaults } from './faults.ts';
 import { isFolder } from './loaders/agent-folders.ts';
 import { createLog } from './log.ts';
+import { releaseStartupMemory } from './startup-memory.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ServeOptions {
@@ -42,6 +43,7 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
   const { address, port } = boundTo(composed);
   process.stdout.write(banner({ version, agents: config.agents, apps: composed.apps, address, port }));
   log.info({ host: address, port, agents: config.agents }, 'listening');
+  releaseStartupMemory();
 
   const code = await stopped.promise;
   log.info({}, 'shutting down');
