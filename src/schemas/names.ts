@@ -35,8 +35,12 @@ const named = (slashes: boolean): z.ZodString =>
     if (fault) ctx.issues.push({ code: 'custom', message: fault, input: ctx.value });
   });
 
-/** Letters and digits, with single separators between them. ADK's rule for Java, with the letters of all scripts. */
-export const agentNamePattern = /^_?[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:[._ -][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*$/u;
+/**
+ * An identifier (hyphens allowed), as the ADKs for Python and TypeScript take it, or letters and digits with single
+ * separators between them, as the one for Java does; with the letters of all scripts.
+ */
+export const agentNamePattern =
+  /^(?:[\p{ID_Start}_][\p{ID_Continue}-]*|_?[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:[._ -][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*)$/u;
 
 /** Why a text names no agent, or `undefined` when it does. */
 export function agentNameFault(name: string): string | undefined {
