@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
@@ -126,7 +126,7 @@ async function contextApart(spec: AgentToolSpec, message: string, caller: ToolCo
   const { branch: _branch, continuing: _continuing, ...shared } = run;
   return {
     ...shared,
-    invocationId: `e-${randomUUID()}`,
+    invocationId: newId('e-'),
     app: { ...run.app, rootAgent: spec.agent },
     agent: spec.agent,
     session,

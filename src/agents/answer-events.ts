@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { AppError, errorText } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import { define } from '../base/json.ts';
 import { ModelError, type ModelResponse } from '../core/model.ts';
 import { eventTime, newEvent } from '../core/new-event.ts';
@@ -40,7 +40,7 @@ export function fragmentEvent(question: Question, response: ModelResponse): Even
   if (content && reader) content = { ...content, parts: reader.partial(content.parts) };
   if (!content?.parts.length && !saysSomethingElse(response)) return undefined;
   const event: Event = {
-    id: randomUUID(),
+    id: newId(),
     invocationId: ctx.invocationId,
     author: definition.name,
     timestamp: eventTime(),

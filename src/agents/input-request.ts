@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { type Event, functionResponses } from '../schemas/event.ts';
@@ -21,7 +21,7 @@ export interface InputRequest {
  * runs the agent again, which then finds it with `inputAnswer`.
  */
 export function inputRequest(ctx: RunContext, request: InputRequest): Event {
-  const { interruptId = `adk-${randomUUID()}`, message, payload, responseSchema } = request;
+  const { interruptId = newId('adk-'), message, payload, responseSchema } = request;
   const args = {
     interruptId,
     message,

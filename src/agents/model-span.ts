@@ -1,8 +1,11 @@
 import { errorText } from '../base/errors.ts';
-import type { ModelRequest, ModelRetry } from '../core/model.ts';
+import type { GenerateConfig, ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
+import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
+
+const maxReasons = 100;
 
 /** Opens the span of one model call. */
 export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan {
@@ -21,7 +24,8 @@ export function noteRequest(span: OpenSpan, request: ModelRequest): void {
   const { topP, maxOutputTokens } = request.config;
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
-  span.lazy('gcp.vertex.agent.llm_request', () => requestText(request), request.contents.length);
+  const { model, contents, config } = request; // not the request itself, which holds on to the run
+  span.lazy('gcp.vertex.agent.llm_request', () => requestText(model, contents, config), contents.length);
 }
 
 /** Tries of one call that failed and were repeated: how many, and why. */
@@ -45,14 +49,25 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
       attributes['gen_ai.usage.cache_read.input_tokens'] = usage.cachedContentTokenCount;
     }
   }
-  if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = [finishReason.toLowerCase()];
+  if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = reasonList(finishReason);
   span.set(attributes);
   span.lazy('gcp.vertex.agent.llm_response', () => responseText(event));
   span.end();
 }
 
+const reasonLists = new Map<string, readonly string[]>();
+
+/** The same list for the same reason: a span is kept long, and there are few reasons. */
+function reasonList(reason: string): readonly string[] {
+  const known = reasonLists.get(reason);
+  if (known) return known;
+  const list = [reason.toLowerCase()];
+  if (reasonLists.size < maxReasons) reasonLists.set(reason, list);
+  return list;
+}
+
 /** The request without media and without schemas of answers, which nobody reads in a trace. */
-function requestText({ model, contents, config }: ModelRequest): string {
+function requestText(model: string, contents: readonly Content[], config: GenerateConfig): string {
   const { responseSchema: _, ...shown } = config;
   return JSON.stringify({ model, contents, config: shown }, withoutMedia);
 }

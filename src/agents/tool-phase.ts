@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newId } from '../base/ids.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
@@ -46,7 +46,7 @@ export async function* answerCalls(
   ctx: RunContext,
 ): AsyncGenerator<Event, { response: Event | undefined; last: Event | undefined }, void> {
   const { definition, calls } = phase;
-  const eventId = randomUUID();
+  const eventId = newId();
   const setting: CallSetting = {
     ...phase,
     ctx,

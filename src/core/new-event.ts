@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { newId } from '../base/ids.ts';
 import { redact } from '../base/redact.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import type { RunContext } from './runtime.ts';
@@ -21,7 +21,7 @@ export function newEvent(
   fields: Partial<Event> = {},
 ): Event {
   const event: Event = {
-    id: randomUUID(),
+    id: newId(),
     invocationId: ctx.invocationId,
     author,
     timestamp: eventTime(),

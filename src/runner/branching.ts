@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Services } from '../core/services.ts';
@@ -53,10 +54,7 @@ export async function rewindSession(services: Services, key: SessionKey, invocat
     }),
     rewindBeforeInvocationId: invocationId,
   };
-  await services.sessions.appendEvent(
-    session,
-    newEvent({ invocationId: `e-${crypto.randomUUID()}` }, 'user', { actions }),
-  );
+  await services.sessions.appendEvent(session, newEvent({ invocationId: newId('e-') }, 'user', { actions }));
   return mustGet(services, key);
 }
 

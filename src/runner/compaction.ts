@@ -1,3 +1,4 @@
+import { newId } from '../base/ids.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { EventsCompactionConfig, RunContext } from '../core/runtime.ts';
 import type { EventsSummarizer } from '../core/services.ts';
@@ -14,7 +15,7 @@ export async function compactAfterRun(ctx: RunContext, summarizer: EventsSummari
   if (!first || !last) return undefined;
   const summary = await summarizer.summarize(window, ctx.signal);
   if (!summary) return undefined;
-  const event = newEvent({ invocationId: `e-${crypto.randomUUID()}` }, 'user', {
+  const event = newEvent({ invocationId: newId('e-') }, 'user', {
     actions: {
       ...newActions(),
       compaction: {

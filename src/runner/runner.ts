@@ -2,6 +2,7 @@ import { enter } from '../agents/enter.ts';
 import { indexTree } from '../agents/tree.ts';
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/history.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
@@ -160,7 +161,7 @@ export class Runner {
     }: { request: RunRequest; runConfig: RunConfig; signal: AbortSignal; span: OpenSpan },
   ): RunContext {
     const { services, models, plugins = [], log, credentials } = this.#options;
-    const invocationId = request.invocationId ?? `e-${crypto.randomUUID()}`;
+    const invocationId = request.invocationId ?? newId('e-');
     span.set({ 'gcp.vertex.agent.invocation_id': invocationId, 'gcp.vertex.agent.session_id': session.id });
     return {
       invocationId,

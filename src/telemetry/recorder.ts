@@ -7,7 +7,6 @@ interface TraceLog extends Ordered<TraceLog> {
   readonly id: string;
   readonly spans: SpanRecord[];
   readonly sessions: string[];
-  readonly events: string[];
   weight: number;
 }
 
@@ -80,7 +79,7 @@ export class TraceRecorder implements SpanSink {
     if (this.#latest?.id === id) return this.#latest;
     const known = this.#traces.get(id);
     if (known) return (this.#latest = known);
-    const trace: TraceLog = { id, spans: [], sessions: [], events: [], weight: 0, before: undefined, after: undefined };
+    const trace: TraceLog = { id, spans: [], sessions: [], weight: 0, before: undefined, after: undefined };
     this.#traces.set(id, trace);
     this.#order.add(trace);
     this.#latest = trace;
@@ -99,16 +98,15 @@ export class TraceRecorder implements SpanSink {
     const eventId = span.attributes[eventIdKey];
     if (typeof eventId === 'string' && (span.name === 'call_llm' || span.name.startsWith('execute_tool'))) {
       this.#byEvent.set(eventId, span);
-      trace.events.push(eventId);
     }
   }
 
   #attributesOf(span: SpanRecord): Record<string, unknown> {
     const attributes: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(span.attributes)) {
-      attributes[key] = typeof value === 'string' ? redact(value) : value;
+      if (typeof value === 'function') attributes[key] = this.#captureContent ? redact(value()) : '{}';
+      else attributes[key] = typeof value === 'string' ? redact(value) : value;
     }
-    for (const { name, make } of span.lazy ?? []) attributes[name] = this.#captureContent ? redact(make()) : '{}';
     return attributes;
   }
 
@@ -127,6 +125,9 @@ export class TraceRecorder implements SpanSink {
       if (traces && traces.length > 1) traces.splice(traces.indexOf(trace), 1);
       else this.#bySession.delete(sessionId);
     }
-    for (const eventId of trace.events) this.#byEvent.delete(eventId);
+    for (const span of trace.spans) {
+      const eventId = span.attributes[eventIdKey];
+      if (typeof eventId === 'string' && this.#byEvent.get(eventId) === span) this.#byEvent.delete(eventId);
+    }
   }
 }

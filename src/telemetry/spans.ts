@@ -6,7 +6,7 @@ import { errorText } from '../base/errors.ts';
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue>;
 
-/** A span as it is kept: `lazy` values are made into text only when somebody reads the trace. Times are epoch nanoseconds. */
+/** A span as it is kept: values that are functions are made only when somebody reads the trace. Times are epoch nanoseconds. */
 export interface SpanRecord {
   readonly name: string;
   readonly traceId: string;
@@ -14,15 +14,9 @@ export interface SpanRecord {
   readonly parentId: string | undefined;
   readonly startTime: number;
   endTime: number;
-  readonly attributes: Attributes;
-  lazy: LazyValue[] | undefined;
+  readonly attributes: Record<string, AttributeValue | (() => string)>;
   /** What it counts toward the recorder's bound: one, and a little for the history that its lazy values hold on to. */
   weight: number;
-}
-
-interface LazyValue {
-  readonly name: string;
-  readonly make: () => string;
 }
 
 /** Told of every span that ends. */
@@ -97,7 +91,6 @@ class RecordedSpan implements OpenSpan {
       startTime: now(),
       endTime: 0,
       attributes,
-      lazy: undefined,
       weight: 1,
     };
   }
@@ -108,8 +101,8 @@ class RecordedSpan implements OpenSpan {
   }
 
   lazy(name: string, make: () => string, contents = 0): void {
-    (this.#record.lazy ??= []).push({ name, make });
-    this.#record.weight += contents / contentsPerWeight;
+    this.#record.attributes[name] = make;
+    this.#record.weight += Math.ceil(contents / contentsPerWeight);
     if (this.#otel.isRecording()) this.#otel.setAttribute(name, make());
   }
 

@@ -128,5 +128,7 @@ const flags = (event: Event): string[] => [
 ];
 
 /** The text of a value that a span makes when it is read. */
-export const lazyText = (span: SpanRecord | undefined, name: string): string | undefined =>
-  span?.lazy?.find((value) => value.name === name)?.make();
+export function lazyText(span: SpanRecord | undefined, name: string): string | undefined {
+  const value = span?.attributes[name];
+  return typeof value === 'function' ? value() : undefined;
+}

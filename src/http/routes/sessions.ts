@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { AgentLoader } from '../../core/runtime.ts';
@@ -113,7 +113,7 @@ export function sessionOperations({ loader, services, traces }: SessionRoutes): 
       async handle({ params, body }, { reply }) {
         const session = await find(params);
         const actions = { ...newActions(), stateDelta: body.stateDelta };
-        await sessions.appendEvent(session, newEvent({ invocationId: `p-${randomUUID()}` }, 'user', { actions }));
+        await sessions.appendEvent(session, newEvent({ invocationId: newId('p-') }, 'user', { actions }));
         return sendSession(reply, await find(params));
       },
     }),

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { Order, type Ordered } from '../../base/order.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
@@ -39,7 +39,8 @@ interface StoredSession extends Ordered<StoredSession> {
   /** The session's own state and, shared with other sessions, its user's and its app's. */
   readonly state: ScopedState;
   readonly events: Event[];
-  readonly eventIds: Set<string>;
+  /** Once there are so many events that looking through them takes longer. */
+  eventIds: Set<string> | undefined;
   lastUpdateTime: number;
   usedAt: number;
 }
@@ -60,13 +61,13 @@ export class InMemorySessions implements SessionService {
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
     this.#evict();
-    const sessionId = options.sessionId?.trim() || randomUUID();
+    const sessionId = options.sessionId?.trim() || newId();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }
     const events = (options.events ?? []).filter((event) => !event.partial);
-    const eventIds = new Set(events.map((event) => event.id));
-    if (eventIds.size < events.length) throw new AppError('invalid_request', 'Two events have the same id');
+    if (new Set(events.map((event) => event.id)).size < events.length)
+      throw new AppError('invalid_request', 'Two events have the same id');
 
     const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
     const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
@@ -75,7 +76,7 @@ export class InMemorySessions implements SessionService {
       key: { appName, userId, sessionId },
       state: { app: app.state, user: user.state, session: {} },
       events: events.map(storedEvent),
-      eventIds,
+      eventIds: undefined,
       lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now / 1000),
       usedAt: now,
       before: undefined,
@@ -116,12 +117,12 @@ export class InMemorySessions implements SessionService {
   async appendEvent(session: Session, event: Event): Promise<Event> {
     if (event.partial) return event;
     const stored = this.#require(keyOf(session));
-    if (stored.eventIds.has(event.id)) {
+    if (holdsEvent(stored, event.id)) {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }
     const kept = storedEvent(event);
     stored.events.push(kept);
-    stored.eventIds.add(kept.id);
+    stored.eventIds?.add(kept.id);
     applyScopedDelta(stored.state, kept.actions.stateDelta);
     stored.lastUpdateTime = Math.max(stored.lastUpdateTime, kept.timestamp);
 
@@ -181,6 +182,14 @@ export class InMemorySessions implements SessionService {
     if (user?.sessions.size === 0 && isEmpty(user.state)) app?.users.delete(userId);
     if (app?.users.size === 0 && isEmpty(app.state)) this.#apps.delete(appName);
   }
+}
+
+/** Most sessions stay short, and a set of its own would double what one weighs. */
+const eventsLookedThrough = 16;
+
+function holdsEvent(stored: StoredSession, id: string): boolean {
+  if (stored.events.length > eventsLookedThrough) stored.eventIds ??= new Set(stored.events.map((event) => event.id));
+  return stored.eventIds?.has(id) ?? stored.events.some((event) => event.id === id);
 }
 
 function snapshot({ key, state, lastUpdateTime }: StoredSession, events: Event[]): Session {
