@@ -78,6 +78,7 @@ export { contextFilterPlugin, type ContextFilterOptions } from './plugins/contex
 export { globalInstructionPlugin } from './plugins/global-instruction.ts';
 export { loggingPlugin } from './plugins/logging.ts';
 export { reflectAndRetryPlugin, type ReflectAndRetryOptions } from './plugins/reflect-and-retry.ts';
+export type { LiveRunRequest } from './runner/live.ts';
 export { type Run, Runner, type RunnerOptions } from './runner/runner.ts';
 export {
   Content,

@@ -33,7 +33,9 @@ export function enterLive(
     const kind = agent.kind === undefined || agent.kind === 'custom' ? '' : ` (${agent.kind})`;
     throw new AppError('not_supported', `Agent "${agent.name}"${kind} does not support live connections`);
   }
-  return around(agent, ctx, (_agent, own) => stopOnAbort(talk(own, input), own.signal));
+  return around(agent, ctx, (_agent, own) =>
+    stopsByItself(agent) ? talk(own, input) : stopOnAbort(talk(own, input), own.signal),
+  );
 }
 
 async function* around(
@@ -72,8 +74,10 @@ async function* around(
 }
 
 /** Agents of our own kinds stop by themselves; others may not listen to the signal. */
+const stopsByItself = ({ kind }: Agent): boolean => kind !== undefined && kind !== 'custom';
+
 const bodyOf = (agent: Agent, ctx: RunContext): AsyncIterable<Event> =>
-  agent.kind === undefined || agent.kind === 'custom' ? stopOnAbort(agent.run(ctx), ctx.signal) : agent.run(ctx);
+  stopsByItself(agent) ? agent.run(ctx) : stopOnAbort(agent.run(ctx), ctx.signal);
 
 /** The event of the callbacks around an agent: their answer, or the state they changed; `undefined` when there is neither. */
 async function askAround(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {

@@ -60,6 +60,8 @@ export class LiveTalk {
     const input = SharedInput.of(this.#heard());
     const order = new SpokenOrder();
     const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
+    const hangUp = (): void => input.close(); // an agent that waits for the client hears of nothing else
+    ctx.signal.addEventListener('abort', hangUp, { once: true });
     try {
       for await (const event of enterLive(agent, ctx, input)) {
         this.#audio?.spoken(event);
@@ -69,6 +71,7 @@ export class LiveTalk {
       yield* order.rest();
       if (this.#audio) yield* await this.#audio.saved({ turnComplete: true });
     } finally {
+      ctx.signal.removeEventListener('abort', hangUp);
       input.close();
     }
   }

@@ -94,9 +94,19 @@ export class LiveConnection {
       return;
     }
     this.#quietBeats = 0;
+    this.#gather();
     this.#socket.send(eventJson(event));
     if (isBehind) return this.#caughtUp();
   }
+
+  /** Lets frames that are sent at once leave in one write: each write costs more than the frame. */
+  #gather(): void {
+    if (this.#tcp.writableCorked > 0) return;
+    this.#tcp.cork();
+    process.nextTick(this.#release);
+  }
+
+  readonly #release = (): void => this.#tcp.uncork();
 
   /** Resolves when the client has read what was sent, or reads no more. */
   #caughtUp(): Promise<void> {
