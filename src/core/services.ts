@@ -24,7 +24,10 @@ export interface SessionService {
   listSessions(owner: SessionOwner): Promise<Session[]>;
   /** Unknown sessions are no error. */
   deleteSession(key: SessionKey): Promise<void>;
-  /** A page of events in stored order; `pageToken` comes from the page before. Throws `session_not_found`. */
+  /**
+   * A page of events, at the cost of a page; `total` counts all stored ones. Throws `session_not_found`, and
+   * `event_not_found` for an event the page refers to.
+   */
   listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse>;
   /**
    * Stores a whole event, applies its state delta (`null` deletes a key) to the store and to `session`, and returns
@@ -48,7 +51,15 @@ export interface NewSession {
 export interface EventPage {
   /** Default 100, at most 1,000. */
   readonly pageSize?: number;
+  /** From the page before, which was asked for with the same other options. */
   readonly pageToken?: string;
+  /** In stored order (default), or newest first. */
+  readonly order?: 'asc' | 'desc';
+  /** The event the page starts with. */
+  readonly from?: string;
+  /** Only events stored after this one, and before that one. */
+  readonly after?: string;
+  readonly before?: string;
 }
 
 /** Keeps versioned files beside a session. Names starting with `user:` belong to the user and show in each of the user's sessions. */
@@ -60,12 +71,18 @@ export interface ArtifactService {
   /** Session and user names, sorted. */
   listArtifactKeys(key: SessionKey): Promise<string[]>;
   /** Ascending; empty when the artifact does not exist. */
-  listVersions(key: SessionKey, name: string): Promise<ArtifactVersion[]>;
+  listVersions(key: SessionKey, name: string): Promise<StoredArtifactVersion[]>;
   /** All versions; unknown artifacts are no error. */
   deleteArtifact(key: SessionKey, name: string): Promise<void>;
   /** Everything of a session that is being deleted; the user's artifacts stay. */
   deleteSessionArtifacts(key: SessionKey): Promise<void>;
   close?(): Promise<void>;
+}
+
+/** A version as its store knows it. */
+export interface StoredArtifactVersion extends ArtifactVersion {
+  /** Bytes of content, where they are known without loading it. */
+  readonly size?: number;
 }
 
 /** Remembers sessions and finds what fits a question, across the sessions of one user of one app. */

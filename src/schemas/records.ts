@@ -29,7 +29,12 @@ export type ArtifactVersion = z.infer<typeof ArtifactVersion>;
 
 export const ListArtifactsResponse = z.object({ filenames: z.array(z.string()) });
 export const ListArtifactVersionsResponse = z.object({ versions: z.array(z.number().int()) });
-export const ListEventsResponse = z.object({ events: z.array(Event), nextPageToken: z.string().optional() });
+/** A page of events. `total` counts all stored events of the session. */
+export const ListEventsResponse = z.object({
+  events: z.array(Event),
+  nextPageToken: z.string().optional(),
+  total: z.number().int(),
+});
 export const ListSessionsResponse = z.object({ sessions: z.array(Session) });
 export type ListEventsResponse = z.infer<typeof ListEventsResponse>;
 

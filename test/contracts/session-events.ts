@@ -155,6 +155,7 @@ export function readingContract(start: Start): void {
     expect(second.events).toEqual([...events.slice(3), last]);
     expect(second.nextPageToken).toBeUndefined();
     expect((await sessions.listEvents(key)).events).toHaveLength(6);
+    expect([first.total, second.total]).toEqual([5, 6]);
   });
 
   it('refuses a page token it did not make and a page size below one', async () => {

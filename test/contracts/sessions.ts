@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { SessionService } from '../../src/core/services.ts';
 import { freshOwner, saying } from './events.ts';
 import { appendingContract, readingContract } from './session-events.ts';
+import { pagingContract } from './session-pages.ts';
 import { sessionStateContract } from './session-state.ts';
 
 /**
@@ -22,6 +23,7 @@ export function sessionServiceContract(name: string, open: () => SessionService 
     lifecycle(start);
     appendingContract(start);
     readingContract(start);
+    pagingContract(start);
     sessionStateContract(start);
   });
 }

@@ -186,3 +186,21 @@ it.each([
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toMatchObject({ status: 400, issues: [{ message: expect.any(String) }] });
 });
+
+it('answers the newest events first, and those around an event', async () => {
+  const { app, services } = await server();
+  const events = Array.from({ length: 30 }, (_, index) => says(`${index}`, { id: `event-${index}` }));
+  await services.sessions.createSession({ appName: 'demo', userId: 'u' }, { sessionId: 's', events });
+  const read = async (query: string): Promise<unknown> =>
+    (await app.inject(`${sessionPath('s')}/events?${query}`)).json();
+
+  expect(await read('order=desc&page_size=2')).toMatchObject({
+    events: [{ id: 'event-29' }, { id: 'event-28' }],
+    total: 30,
+  });
+  expect(await read('after=event-10&pageSize=1')).toMatchObject({ events: [{ id: 'event-11' }] });
+  expect(await read('before=event-10&order=desc&pageSize=1')).toMatchObject({ events: [{ id: 'event-9' }] });
+  expect(await read('from=event-10&pageSize=1')).toMatchObject({ events: [{ id: 'event-10' }] });
+  expect(await read('after=nobody')).toMatchObject({ code: 'event_not_found', status: 404 });
+  expect(await read('order=upwards')).toMatchObject({ code: 'invalid_request', status: 400 });
+});

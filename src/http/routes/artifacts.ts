@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
-import type { ArtifactService, Services } from '../../core/services.ts';
+import type { ArtifactService, Services, StoredArtifactVersion } from '../../core/services.ts';
 import { Part } from '../../schemas/content.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { ArtifactName } from '../../schemas/names.ts';
@@ -36,7 +36,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
     const versions = await store().listVersions(key, artifactName);
     const found = version === undefined ? versions.at(-1) : versions.find((known) => known.version === version);
     if (!found) throw new AppError('artifact_not_found', notFound(artifactName, version));
-    return found;
+    return asInAdk(found);
   };
 
   return [
@@ -82,7 +82,8 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       summary: 'Describe all versions of an artifact',
       params: ArtifactParams,
       answer: { schema: z.array(ArtifactVersion) },
-      handle: ({ params: { artifactName, ...key } }) => store().listVersions(key, artifactName),
+      handle: async ({ params: { artifactName, ...key } }) =>
+        (await store().listVersions(key, artifactName)).map(asInAdk),
     }),
     operation({
       method: 'GET',
@@ -127,6 +128,12 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
 
 interface Artifact extends SessionKey {
   readonly artifactName: string;
+}
+
+/** ADK's shape has no size. */
+function asInAdk(stored: StoredArtifactVersion): ArtifactVersion {
+  const { size: _, ...version } = stored;
+  return version;
 }
 
 const notFound = (name: string, version: number | undefined): string =>

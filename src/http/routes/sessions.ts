@@ -5,7 +5,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { AgentLoader } from '../../core/runtime.ts';
 import type { Services } from '../../core/services.ts';
-import { newActions } from '../../schemas/event.ts';
+import { newActions, storedEventJson } from '../../schemas/event.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { ListEventsResponse } from '../../schemas/records.ts';
 import {
@@ -16,7 +16,7 @@ import {
   SessionRequest,
 } from '../../schemas/session.ts';
 import type { TraceReader } from '../deps.ts';
-import { type Operation, operation } from '../operation.ts';
+import { JsonText, type Operation, operation } from '../operation.ts';
 import { QueryCount, QuerySeconds, SessionParams, UserParams } from '../path-params.ts';
 import { sendSession } from '../session-answer.ts';
 import { parse } from '../validation.ts';
@@ -34,7 +34,14 @@ const tag = 'Sessions';
 const appListMs = 1_000;
 
 const SessionQuery = lenient({ numRecentEvents: QueryCount.optional(), afterTimestamp: QuerySeconds.optional() });
-const EventsQuery = lenient({ pageSize: QueryCount.optional(), pageToken: z.string().optional() });
+const EventsQuery = lenient({
+  pageSize: QueryCount.optional(),
+  pageToken: z.string().optional(),
+  order: z.enum(['asc', 'desc']).optional(),
+  from: z.string().optional(),
+  after: z.string().optional(),
+  before: z.string().optional(),
+});
 /** `null` and no body at all mean the same as `{}`. */
 const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
 
@@ -135,11 +142,14 @@ export function sessionOperations({ loader, services, traces }: SessionRoutes): 
       method: 'GET',
       paths: [`${one}/events`],
       tag,
-      summary: 'Read the events of a session page by page, in order',
+      summary: 'Read the events of a session page by page, in order or newest first, all or around an event',
       params: SessionParams,
       query: EventsQuery,
       answer: { schema: ListEventsResponse },
-      handle: ({ params, query }) => sessions.listEvents(params, query),
+      async handle({ params, query }) {
+        const { events, ...rest } = await sessions.listEvents(params, query);
+        return new JsonText(`{"events":[${events.map(storedEventJson).join(',')}],${JSON.stringify(rest).slice(1)}`);
+      },
     }),
   ];
 }

@@ -26,3 +26,9 @@ export function mimeTypeOf(artifact: Part): string | undefined {
   if (artifact.inlineData) return artifact.inlineData.mimeType;
   return artifact.text === undefined ? artifact.fileData?.mimeType : 'text/plain';
 }
+
+/** Bytes of content; `undefined` for a reference. */
+export function sizeOf({ inlineData, text }: Part): number | undefined {
+  if (inlineData) return Buffer.byteLength(inlineData.data, 'base64url');
+  return text === undefined ? undefined : Buffer.byteLength(text);
+}

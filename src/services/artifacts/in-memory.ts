@@ -1,13 +1,12 @@
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import type { ArtifactService } from '../../core/services.ts';
+import type { ArtifactService, StoredArtifactVersion } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
-import type { ArtifactVersion } from '../../schemas/records.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { checkArtifactName, isUserArtifact, mimeTypeOf, storedPart } from './artifact-parts.ts';
+import { checkArtifactName, isUserArtifact, mimeTypeOf, sizeOf, storedPart } from './artifact-parts.ts';
 
 interface StoredVersion {
   readonly artifact: Part;
-  readonly about: ArtifactVersion;
+  readonly about: StoredArtifactVersion;
 }
 
 /** Artifact name → its versions; a version is its index. */
@@ -41,7 +40,7 @@ export class InMemoryArtifacts implements ArtifactService {
     return [...session, ...user].toSorted();
   }
 
-  async listVersions(key: SessionKey, name: string): Promise<ArtifactVersion[]> {
+  async listVersions(key: SessionKey, name: string): Promise<StoredArtifactVersion[]> {
     return this.#versions(key, name).map((stored) => stored.about);
   }
 
@@ -72,10 +71,11 @@ function describe(
   name: string,
   artifact: Part,
   { version, metadata }: { version: number; metadata: JsonObject },
-): ArtifactVersion {
+): StoredArtifactVersion {
   const owner = `apps/${encodeURIComponent(key.appName)}/users/${encodeURIComponent(key.userId)}`;
   const place = isUserArtifact(name) ? owner : `${owner}/sessions/${encodeURIComponent(key.sessionId)}`;
   const mimeType = mimeTypeOf(artifact);
+  const size = sizeOf(artifact);
   return deepFreeze({
     version,
     canonicalUri:
@@ -83,5 +83,6 @@ function describe(
     customMetadata: toJson(metadata) as JsonObject,
     createTime: Date.now() / 1000,
     ...(mimeType === undefined ? {} : { mimeType }),
+    ...(size === undefined ? {} : { size }),
   });
 }

@@ -44,18 +44,48 @@ export function windowOf(events: readonly Event[], config: GetSessionConfig = {}
 const defaultPageSize = 100;
 const maxPageSize = 1000;
 
-/** Which events a page covers: `size` of them from the 0-based position `start`. Throws `invalid_request`. */
-export function pageBounds({ pageSize = defaultPageSize, pageToken }: EventPage = {}): { start: number; size: number } {
+/** Which events a page covers: those at the positions from `start` up to, not including, `end`; to be turned round for `desc`. */
+export interface PageRange {
+  readonly start: number;
+  readonly end: number;
+  readonly nextPageToken?: string;
+}
+
+/**
+ * Works out a page among `total` events whose positions count from 0. `positionOf` finds an event by its id; it is asked
+ * only for ids the page names. Throws `invalid_request`, `event_not_found`.
+ */
+export function pageRange(
+  { pageSize = defaultPageSize, pageToken, order = 'asc', from, after, before }: EventPage,
+  total: number,
+  positionOf: (eventId: string) => number | undefined,
+): PageRange {
   if (!Number.isInteger(pageSize) || pageSize < 1) {
     throw new AppError('invalid_request', `A page size must be a whole number above 0, not "${pageSize}"`);
   }
-  return { start: pageToken === undefined ? 0 : positionOf(pageToken), size: Math.min(pageSize, maxPageSize) };
+  const size = Math.min(pageSize, maxPageSize);
+  const place = (eventId: string): number => {
+    const found = positionOf(eventId);
+    if (found === undefined) throw new AppError('event_not_found', `Event "${eventId}" not found`);
+    return found;
+  };
+  const goesOnAt = pageToken === undefined ? undefined : positionIn(pageToken);
+  const low = after === undefined ? 0 : place(after) + 1;
+  const high = before === undefined ? total : place(before);
+  if (order === 'asc') {
+    const start = Math.max(low, goesOnAt ?? (from === undefined ? 0 : place(from)));
+    const end = Math.max(start, Math.min(high, start + size));
+    return { start, end, ...(end < high && { nextPageToken: tokenFor(end) }) };
+  }
+  const end = Math.min(high, goesOnAt ?? (from === undefined ? total : place(from) + 1));
+  const start = Math.min(end, Math.max(low, end - size));
+  return { start, end, ...(start > low && { nextPageToken: tokenFor(start) }) };
 }
 
-/** The token of the page that starts at a position. Its form is nobody's business. */
-export const pageTokenFor = (position: number): string => Buffer.from(`events:${position}`).toString('base64url');
+/** Where the next page begins (going down: ends). Its form is nobody's business. */
+const tokenFor = (position: number): string => Buffer.from(`events:${position}`).toString('base64url');
 
-function positionOf(token: string): number {
+function positionIn(token: string): number {
   const match = /^events:(\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString());
   if (!match) throw new AppError('invalid_request', `"${token}" is not a page token`);
   return Number(match[1]);

@@ -12,7 +12,7 @@ import {
   type SessionKey,
   type SessionOwner,
 } from '../../schemas/session.ts';
-import { isEvaluationSession, pageBounds, pageTokenFor, storedEvent, windowOf } from './history.ts';
+import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
 
 export interface InMemorySessionsOptions {
@@ -40,7 +40,7 @@ interface StoredSession extends Ordered<StoredSession> {
   readonly state: ScopedState;
   readonly events: Event[];
   /** Once there are so many events that looking through them takes longer. */
-  eventIds: Set<string> | undefined;
+  positions: Map<string, number> | undefined;
   lastUpdateTime: number;
   usedAt: number;
 }
@@ -76,7 +76,7 @@ export class InMemorySessions implements SessionService {
       key: { appName, userId, sessionId },
       state: { app: app.state, user: user.state, session: {} },
       events: events.map(storedEvent),
-      eventIds: undefined,
+      positions: undefined,
       lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now / 1000),
       usedAt: now,
       before: undefined,
@@ -106,23 +106,24 @@ export class InMemorySessions implements SessionService {
     if (stored) this.#remove(stored);
   }
 
-  async listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse> {
-    const { events } = this.#require(key);
-    const { start, size } = pageBounds(page);
-    const end = start + size;
-    const found = { events: events.slice(start, end) };
-    return end < events.length ? { ...found, nextPageToken: pageTokenFor(end) } : found;
+  async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
+    const stored = this.#require(key);
+    const total = stored.events.length;
+    const { start, end, nextPageToken } = pageRange(page, total, (id) => positionOf(stored, id));
+    const events = stored.events.slice(start, end);
+    if (page.order === 'desc') events.reverse();
+    return { events, total, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
   }
 
   async appendEvent(session: Session, event: Event): Promise<Event> {
     if (event.partial) return event;
     const stored = this.#require(keyOf(session));
-    if (holdsEvent(stored, event.id)) {
+    if (positionOf(stored, event.id) !== undefined) {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }
     const kept = storedEvent(event);
     stored.events.push(kept);
-    stored.eventIds?.add(kept.id);
+    stored.positions?.set(kept.id, stored.events.length - 1);
     applyScopedDelta(stored.state, kept.actions.stateDelta);
     stored.lastUpdateTime = Math.max(stored.lastUpdateTime, kept.timestamp);
 
@@ -184,12 +185,18 @@ export class InMemorySessions implements SessionService {
   }
 }
 
-/** Most sessions stay short, and a set of its own would double what one weighs. */
+/** Most sessions stay short, and a map of its own would double what one weighs. */
 const eventsLookedThrough = 16;
 
-function holdsEvent(stored: StoredSession, id: string): boolean {
-  if (stored.events.length > eventsLookedThrough) stored.eventIds ??= new Set(stored.events.map((event) => event.id));
-  return stored.eventIds?.has(id) ?? stored.events.some((event) => event.id === id);
+/** Where an event is in the history; `undefined` when it is not there. */
+function positionOf(stored: StoredSession, id: string): number | undefined {
+  const { events } = stored;
+  if (events.length > eventsLookedThrough) {
+    stored.positions ??= new Map(events.map((event, position) => [event.id, position]));
+    return stored.positions.get(id);
+  }
+  const position = events.findIndex((event) => event.id === id);
+  return position < 0 ? undefined : position;
 }
 
 function snapshot({ key, state, lastUpdateTime }: StoredSession, events: Event[]): Session {
