@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import { composeEngine, type EngineOptions } from './engine.ts';
 import { buildApp } from './http/app.ts';
 import type { AppFinder } from './loaders/app-source.ts';
+import { loadPrices } from './prices.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -19,7 +20,21 @@ export interface ComposeOptions extends EngineOptions {
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
   const { apps, loader, services, runner, traces } = composeEngine(config, { env, log });
-  const app = await buildApp({ loader, services, runner, traces, version, log, config: httpConfigOf(config, apps) });
+  const app = await buildApp({
+    loader,
+    services,
+    runner,
+    traces,
+    version,
+    log,
+    stores: {
+      sessions: schemeOf(config.sessionService),
+      artifacts: schemeOf(config.artifactService),
+      memories: schemeOf(config.memoryService),
+    },
+    prices: loadPrices(config.prices),
+    config: httpConfigOf(config, apps),
+  });
   return {
     app,
     apps,
@@ -29,6 +44,9 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     },
   };
 }
+
+/** Only that: the rest of a URI may hold a password. */
+const schemeOf = (uri: string): string => uri.slice(0, uri.indexOf(':'));
 
 function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<typeof buildApp>[0]['config']> {
   return {

@@ -116,6 +116,11 @@ export const Config = z.strictObject({
     value: 'DIR',
     shown: 'the one that comes with the server',
   }),
+  prices: setting(
+    text('must be a file').optional(),
+    'File with prices of models, for the estimates of the web UI (YAML or JSON)',
+    { value: 'FILE', shown: 'estimates for common models' },
+  ),
   onBusy: setting(
     z.enum(OnBusy.options, { error: 'must be queue, reject or interrupt' }).default('queue'),
     'What a run does when its session already has one: queue, reject or interrupt',

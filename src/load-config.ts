@@ -35,7 +35,7 @@ export function loadConfig({ line, env, cwd }: ConfigSources): Config {
     if (!given) continue;
     const result = setting.schema.safeParse(given.raw);
     // The raw value is parsed again with the rest: a time in milliseconds must not be taken for seconds.
-    if (result.success) put(values, setting.path, isFolder(setting) ? placed(result.data, given.folder) : given.raw);
+    if (result.success) put(values, setting.path, isPath(setting) ? placed(result.data, given.folder) : given.raw);
     else problems.push(given.complain(result.error.issues[0]?.message ?? 'is wrong'));
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -109,9 +109,9 @@ function collect(file: YamlFile, value: unknown, { path, folder, found }: Collec
 
 const plain = (key: string): string => key.toLowerCase().replaceAll(/[-_]/g, '');
 
-const isFolder = (setting: Setting): boolean => setting.value === 'DIR';
+const isPath = ({ value }: Setting): boolean => value === 'DIR' || value === 'FILE';
 
-/** Folders are meant from where they were written. */
+/** Folders and files are meant from where they were written. */
 function placed(parsed: unknown, folder: string): unknown {
   return Array.isArray(parsed) ? parsed.map((dir) => resolve(folder, String(dir))) : resolve(folder, String(parsed));
 }

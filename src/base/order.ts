@@ -17,6 +17,10 @@ export class Order<T extends Ordered<T>> {
     return this.#first;
   }
 
+  get last(): T | undefined {
+    return this.#last;
+  }
+
   get size(): number {
     return this.#size;
   }

@@ -1,10 +1,14 @@
 import type { LiveInput } from '../core/model.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
+import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
+import type { SpanChanges, Trace, TraceSummaries } from '../schemas/extensions.ts';
+import type { Prices } from '../schemas/prices.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
-import type { Session, SessionKey } from '../schemas/session.ts';
+import type { Session, SessionKey, State } from '../schemas/session.ts';
+import type { TraceQuery } from '../telemetry/trace-summary.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
 export interface RunEvents extends AsyncIterable<Event> {
@@ -27,17 +31,32 @@ export interface LiveStarter {
   startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<RunEvents>;
 }
 
+/** Up to which event a session is copied (absent: all of it), and what is different in the copy. */
+export interface ForkRequest {
+  readonly eventId?: string | undefined;
+  readonly beforeEventId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly content?: Content | undefined;
+  readonly state?: State | undefined;
+}
+
 /** What the routes need to go back in a session, and to go on in a copy of it. */
 export interface SessionBrancher {
-  fork(key: SessionKey, request: { eventId?: string | undefined; sessionId?: string | undefined }): Promise<Session>;
+  fork(key: SessionKey, request: ForkRequest): Promise<Session>;
   rewind(key: SessionKey, invocationId: string): Promise<Session>;
 }
 
-/** What the routes need of the recorder of finished spans. */
+/** What the routes need of the recorder of spans. */
 export interface TraceReader {
   /** Attributes of the span that made this event; `undefined` when none is kept. */
   forEvent(eventId: string): Record<string, unknown> | undefined;
   forSession(sessionId: string): TraceSpan[];
+  /** A page of traces, newest first. */
+  list(query: TraceQuery): TraceSummaries;
+  /** One trace with its spans; `undefined` when it is not kept. */
+  trace(traceId: string): Trace | undefined;
+  /** The session's spans that began or ended after a mark (0: all). */
+  changes(sessionId: string, since: number): SpanChanges;
   /** Drops what is kept of a session that is being deleted. */
   forget(sessionId: string): void;
 }
@@ -110,6 +129,13 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** What each service is kept in, as the scheme of its URI: `memory`, `sqlite` … Absent: memory. */
+export interface StoreKinds {
+  readonly sessions?: string;
+  readonly artifacts?: string;
+  readonly memories?: string;
+}
+
 /** Everything the HTTP floor is given. */
 export interface HttpDeps {
   readonly loader: AgentLoader;
@@ -119,6 +145,10 @@ export interface HttpDeps {
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;
   readonly log: Log;
+  /** For clients to know what outlives the process. */
+  readonly stores?: StoreKinds;
+  /** For clients to show estimates; absent: none. */
+  readonly prices?: Prices;
   /** What is absent takes its default. */
   readonly config?: Partial<HttpConfig>;
 }

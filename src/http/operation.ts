@@ -30,6 +30,8 @@ export interface Operation {
   readonly paths: readonly [string, ...string[]];
   readonly tag: string;
   readonly summary: string;
+  /** What `/capabilities` calls the ability that the operation is part of; absent: what every ADK server can do. */
+  readonly feature?: string;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;

@@ -2,10 +2,12 @@ import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
 import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
+import { agentViewOperations } from './routes/agent-views.ts';
 import { appOperations } from './routes/apps.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { branchingOperations } from './routes/branching.ts';
 import { builderOperations } from './routes/builder.ts';
+import { capabilityOperations } from './routes/capabilities.ts';
 import { devUiOperations } from './routes/dev-ui.ts';
 import { graphOperations } from './routes/graphs.ts';
 import { liveOperations } from './routes/live.ts';
@@ -13,7 +15,9 @@ import { memoryOperations } from './routes/memories.ts';
 import { openApiOperations } from './routes/openapi.ts';
 import { runOperations } from './routes/run.ts';
 import { serverOperations } from './routes/server.ts';
+import { sessionViewOperations } from './routes/session-views.ts';
 import { sessionOperations } from './routes/sessions.ts';
+import { traceListOperations } from './routes/trace-list.ts';
 import { traceOperations } from './routes/traces.ts';
 import type { SseOptions } from './sse.ts';
 
@@ -30,16 +34,20 @@ export interface TableContext extends HttpDeps {
 export function routeTable(context: TableContext): Operation[] {
   const operations: Operation[] = [
     ...appOperations(context.loader),
+    ...agentViewOperations(context.loader),
     ...sessionOperations(context),
+    ...sessionViewOperations(context.services),
     ...branchingOperations(context.runner),
     ...runOperations(context),
     ...liveOperations(context),
     ...artifactOperations(context.services),
     ...memoryOperations(context.services),
     ...traceOperations(context.traces),
+    ...traceListOperations(context.traces),
     ...graphOperations({ loader: context.loader, sessions: context.services.sessions }),
     ...builderOperations(context),
     ...serverOperations(context),
+    ...capabilityOperations(context, () => operations),
     ...devUiOperations(),
     ...openApiOperations(() => operations, context.version),
   ];

@@ -3,29 +3,34 @@ import { newId } from '../base/ids.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Services } from '../core/services.ts';
+import type { Content } from '../schemas/content.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import { keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
 
 export interface ForkRequest {
   /** The last event the fork keeps; absent: all. */
   readonly eventId?: string | undefined;
+  /** Instead: the first event it does not keep. */
+  readonly beforeEventId?: string | undefined;
   /** The id of the new session; absent: generated. */
   readonly sessionId?: string | undefined;
+  /** What the last event the fork keeps says instead, as an event of its own. */
+  readonly content?: Content | undefined;
+  /** Merged into the state of that moment; `null` deletes a key. */
+  readonly state?: State | undefined;
 }
 
 /**
  * A new session with the history, state and artifacts the old one had after an event. Throws `session_not_found`,
- * `event_not_found` and `session_exists`. The old session is not touched.
+ * `event_not_found`, `session_exists`, and `invalid_request` for a change of no event. The old session is not touched.
  */
 export async function forkSession(services: Services, key: SessionKey, request: ForkRequest): Promise<Session> {
   const session = await mustGet(services, key);
   const events = activeEvents(session.events);
-  const last = request.eventId === undefined ? events.length - 1 : events.findIndex(({ id }) => id === request.eventId);
-  if (request.eventId !== undefined && last < 0) {
-    throw new AppError('event_not_found', `Event not found: ${request.eventId}`);
-  }
-  const kept = events.slice(0, last + 1);
-  const state = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length));
+  const kept = events.slice(0, keptCount(events, request));
+  const before = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length));
+  const state = applyDelta(before, request.state ?? {});
+  changeLast(kept, request);
   const fork = await services.sessions.createSession(key, {
     state,
     events: kept,
@@ -56,6 +61,28 @@ export async function rewindSession(services: Services, key: SessionKey, invocat
   };
   await services.sessions.appendEvent(session, newEvent({ invocationId: newId('e-') }, 'user', { actions }));
   return mustGet(services, key);
+}
+
+function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkRequest): number {
+  const named = eventId ?? beforeEventId;
+  if (named === undefined) return events.length;
+  const place = events.findIndex(({ id }) => id === named);
+  if (place < 0) throw new AppError('event_not_found', `Event not found: ${named}`);
+  return eventId === undefined ? place : place + 1;
+}
+
+/**
+ * Makes the last event say and do what the fork asks for; of the state, what the history would undo otherwise. It gets a
+ * new id then: what is known of the old event, such as its trace, is not true of this one.
+ */
+function changeLast(kept: Event[], { content, state = {} }: ForkRequest): void {
+  const written = new Set(kept.flatMap((event) => Object.keys(event.actions.stateDelta)));
+  const delta = Object.fromEntries(Object.entries(state).filter(([key]) => written.has(key)));
+  if (!content && Object.keys(delta).length === 0) return;
+  const last = kept.pop();
+  if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
+  const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
+  kept.push({ ...last, id: newId(), actions, ...(content && { content }) });
 }
 
 async function mustGet(services: Services, key: SessionKey): Promise<Session> {

@@ -162,7 +162,12 @@ export class Runner {
   ): RunContext {
     const { services, models, plugins = [], log, credentials } = this.#options;
     const invocationId = request.invocationId ?? newId('e-');
-    span.set({ 'gcp.vertex.agent.invocation_id': invocationId, 'gcp.vertex.agent.session_id': session.id });
+    span.set({
+      'gcp.vertex.agent.invocation_id': invocationId,
+      'gcp.vertex.agent.session_id': session.id,
+      'agent_server.app_name': app.name,
+      'user.id': session.userId,
+    });
     return {
       invocationId,
       ...(isContinuation(request) && { continuing: true }),

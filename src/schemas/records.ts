@@ -71,7 +71,7 @@ export const TraceSpan = z
   .meta({ id: 'TraceSpan' });
 export type TraceSpan = z.infer<typeof TraceSpan>;
 
-/** One row of the detailed app list. `error` says why the app cannot be loaded. */
+/** One row of the detailed app list. `error` says why its files, as they are now, cannot be loaded. */
 export const AppSummary = z
   .object({
     name: z.string(),

@@ -1,12 +1,18 @@
 import { Order, type Ordered } from '../base/order.ts';
 import { redact } from '../base/redact.ts';
+import type { LiveSpan, SpanChanges, Trace, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
+import { fits, summarize, type TraceQuery } from './trace-summary.ts';
 
 interface TraceLog extends Ordered<TraceLog> {
   readonly id: string;
+  /** Counts traces in the order they began. */
+  readonly place: number;
+  /** In the order they began, the open ones included. */
   readonly spans: SpanRecord[];
   readonly sessions: string[];
+  open: number;
   weight: number;
 }
 
@@ -20,7 +26,7 @@ interface RecorderOptions {
 const eventIdKey = 'gcp.vertex.agent.event_id';
 const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
 
-/** Keeps the latest traces of the process for the trace endpoints. Older ones are dropped, so memory stays bounded. */
+/** Keeps the latest traces of the process, running ones included, for the trace endpoints. Older ones are dropped, so memory stays bounded. */
 export class TraceRecorder implements SpanSink {
   readonly #traces = new Map<string, TraceLog>();
   readonly #order = new Order<TraceLog>();
@@ -29,6 +35,9 @@ export class TraceRecorder implements SpanSink {
   readonly #maxWeight: number;
   readonly #captureContent: boolean;
   #weight = 0;
+  #places = 0;
+  /** Counts what happens to spans, so that a reader can ask for what is new. */
+  #marks = 0;
   /** The trace of the span that ended last: most often the next one's, too. */
   #latest: TraceLog | undefined;
 
@@ -37,13 +46,28 @@ export class TraceRecorder implements SpanSink {
     this.#captureContent = captureContent;
   }
 
-  ended(span: SpanRecord): void {
+  opened(span: SpanRecord): void {
     const trace = this.#traceOf(span.traceId);
     if (trace.weight > this.#maxWeight) return; // one endless conversation may not hold everything
+    span.mark = this.#marks += 1;
     trace.spans.push(span);
+    trace.open += 1;
+    this.#indexSession(span, trace);
+  }
+
+  ended(span: SpanRecord): void {
+    if (span.mark === 0) return;
+    const trace = this.#latest?.id === span.traceId ? this.#latest : this.#traces.get(span.traceId);
+    if (!trace) return; // dropped meanwhile
+    span.mark = this.#marks += 1;
+    trace.open -= 1;
     trace.weight += span.weight;
     this.#weight += span.weight;
-    this.#index(span, trace);
+    this.#indexSession(span, trace);
+    const eventId = span.attributes[eventIdKey];
+    if (typeof eventId === 'string' && (span.name === 'call_llm' || span.name.startsWith('execute_tool'))) {
+      this.#byEvent.set(eventId, span);
+    }
     while (this.#weight > this.#maxWeight && this.#order.size > 1) this.#dropOldest();
   }
 
@@ -57,16 +81,41 @@ export class TraceRecorder implements SpanSink {
   forSession(sessionId: string): TraceSpan[] {
     const spans = (this.#bySession.get(sessionId) ?? []).flatMap((trace) => trace.spans);
     return spans
+      .filter((span) => span.endTime !== 0)
       .toSorted((a, b) => a.startTime - b.startTime)
-      .map((span) => ({
-        name: span.name,
-        span_id: span.spanId,
-        trace_id: span.traceId,
-        start_time: span.startTime,
-        end_time: span.endTime,
-        attributes: this.#attributesOf(span),
-        parent_span_id: span.parentId ?? null,
-      }));
+      .map((span) => ({ ...this.#shown(span), end_time: span.endTime }));
+  }
+
+  /** A page of traces, newest first. */
+  list(query: TraceQuery): TraceSummaries {
+    const { pageSize, cursor = Number.POSITIVE_INFINITY } = query;
+    const traces: TraceSummary[] = [];
+    let last = 0;
+    for (let trace = this.#order.last; trace; trace = trace.before) {
+      if (trace.place >= cursor) continue;
+      if (traces.length === pageSize) return { traces, cursor: String(last) };
+      last = trace.place;
+      const summary = summarize(trace);
+      if (fits(summary, query)) traces.push(summary);
+    }
+    return { traces };
+  }
+
+  /** A trace with all its spans, open ones without an end. */
+  trace(traceId: string): Trace | undefined {
+    const trace = this.#traces.get(traceId);
+    return trace && { ...summarize(trace), spans: trace.spans.map((span) => this.#shown(span)) };
+  }
+
+  /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
+  changes(sessionId: string, since: number): SpanChanges {
+    const traces = this.#bySession.get(sessionId) ?? [];
+    const spans = traces.flatMap((trace) => trace.spans.filter((span) => span.mark > since));
+    return {
+      spans: spans.map((span) => this.#shown(span)),
+      mark: this.#marks,
+      running: traces.some((trace) => trace.open > 0),
+    };
   }
 
   /** Drops what was recorded of a session that is being deleted. */
@@ -79,14 +128,24 @@ export class TraceRecorder implements SpanSink {
     if (this.#latest?.id === id) return this.#latest;
     const known = this.#traces.get(id);
     if (known) return (this.#latest = known);
-    const trace: TraceLog = { id, spans: [], sessions: [], weight: 0, before: undefined, after: undefined };
+    const place = (this.#places += 1);
+    const trace: TraceLog = {
+      id,
+      place,
+      spans: [],
+      sessions: [],
+      open: 0,
+      weight: 0,
+      before: undefined,
+      after: undefined,
+    };
     this.#traces.set(id, trace);
     this.#order.add(trace);
     this.#latest = trace;
     return trace;
   }
 
-  #index(span: SpanRecord, trace: TraceLog): void {
+  #indexSession(span: SpanRecord, trace: TraceLog): void {
     for (const key of sessionKeys) {
       const sessionId = span.attributes[key];
       if (typeof sessionId !== 'string' || trace.sessions.includes(sessionId)) continue;
@@ -95,10 +154,18 @@ export class TraceRecorder implements SpanSink {
       if (traces) traces.push(trace);
       else this.#bySession.set(sessionId, [trace]);
     }
-    const eventId = span.attributes[eventIdKey];
-    if (typeof eventId === 'string' && (span.name === 'call_llm' || span.name.startsWith('execute_tool'))) {
-      this.#byEvent.set(eventId, span);
-    }
+  }
+
+  #shown(span: SpanRecord): LiveSpan {
+    return {
+      name: span.name,
+      span_id: span.spanId,
+      trace_id: span.traceId,
+      start_time: span.startTime,
+      ...(span.endTime !== 0 && { end_time: span.endTime }),
+      attributes: this.#attributesOf(span),
+      parent_span_id: span.parentId ?? null,
+    };
   }
 
   #attributesOf(span: SpanRecord): Record<string, unknown> {

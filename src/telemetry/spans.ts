@@ -17,10 +17,13 @@ export interface SpanRecord {
   readonly attributes: Record<string, AttributeValue | (() => string)>;
   /** What it counts toward the recorder's bound: one, and a little for the history that its lazy values hold on to. */
   weight: number;
+  /** The sink's to use; 0 until then. */
+  mark: number;
 }
 
-/** Told of every span that ends. */
+/** Told of every span that begins, and ends. The end of an open span's record is 0. */
 export interface SpanSink {
+  opened?(span: SpanRecord): void;
   ended(span: SpanRecord): void;
 }
 
@@ -92,7 +95,9 @@ class RecordedSpan implements OpenSpan {
       endTime: 0,
       attributes,
       weight: 1,
+      mark: 0,
     };
+    parent.sink?.opened?.(this.#record);
   }
 
   set(attributes: Attributes): void {

@@ -8,10 +8,12 @@ import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig, LiveStarter, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
+import type { Prices } from '../../src/schemas/prices.ts';
 import type { RunRequest } from '../../src/schemas/run.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemoryMemories } from '../../src/services/memories/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
+import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 
 /** What a scripted run does: yields events, waits, throws. */
 export type Script = (request: RunRequest, signal: AbortSignal) => AsyncIterable<Event>;
@@ -27,7 +29,10 @@ interface ServerOptions {
   readonly runner?: RunStarter;
   readonly startLive?: LiveStarter['startLive'];
   readonly apps?: Readonly<Record<string, App | Error>>;
+  /** Instead of `apps`. */
+  readonly loader?: AgentLoader;
   readonly traces?: Partial<TraceReader>;
+  readonly prices?: Prices;
   readonly config?: Partial<HttpConfig>;
 }
 
@@ -44,7 +49,9 @@ export async function server({
   runner,
   startLive = noLive,
   apps = demoApps(),
-  traces,
+  loader = loaderOf(apps),
+  traces = noTraces,
+  prices = {},
   config,
 }: ServerOptions = {}) {
   const services = {
@@ -59,10 +66,11 @@ export async function server({
     error: (fields, message) => void logged.push({ level: 'error', fields, message }),
   };
   const app = await buildApp({
-    loader: loaderOf(apps),
+    loader,
     services,
     runner: { ...noBranching, startLive, ...(runner ?? scriptedRunner(script)) },
-    traces: { forEvent: () => undefined, forSession: () => [], forget: () => {}, ...traces },
+    traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
+    prices,
     version: '1.2.3',
     log,
     config: { shutdownGraceMs: 0, ...config },
@@ -95,6 +103,15 @@ async function* sayHello(): AsyncGenerator<Event> {
 }
 
 const noLive: LiveStarter['startLive'] = () => Promise.reject(new Error('These tests do not talk'));
+
+const noTraces: TraceReader = {
+  forEvent: () => undefined,
+  forSession: () => [],
+  list: () => ({ traces: [] }),
+  trace: () => undefined,
+  changes: () => ({ spans: [], mark: 0, running: false }),
+  forget: () => {},
+};
 
 const noBranching: SessionBrancher = {
   fork: () => Promise.reject(new Error('These tests do not fork')),

@@ -49,7 +49,9 @@ const describe = ({ name, rootAgent, language = 'typescript' }: App) => ({
 
 async function summaryOf(loader: AgentLoader, name: string): Promise<AppSummary> {
   try {
-    return { ...describe(await loader.loadAgent(name)), name };
+    const app = await loader.loadAgent(name);
+    const failure = loader.failureOf?.(name); // of an edit; what answers is the version before it
+    return { ...describe(app), name, ...(failure && { error: describeError(failure).message }) };
   } catch (error) {
     const unknown = { rootAgentName: '', description: '', language: 'typescript', isComputerUse: false } as const;
     return { name, ...unknown, error: describeError(error).message };

@@ -44,6 +44,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       method: 'GET',
       paths: [list],
       tag,
+      ...(artifacts && { feature: 'artifacts' }),
       summary: 'List the artifact names of a session, those of its user included',
       params: SessionParams,
       answer: { schema: z.array(z.string()) },

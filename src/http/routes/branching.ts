@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { Content } from '../../schemas/content.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
-import { Session } from '../../schemas/session.ts';
+import { Session, State } from '../../schemas/session.ts';
 import type { SessionBrancher } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { SessionParams } from '../path-params.ts';
@@ -13,7 +14,13 @@ const tag = 'Sessions';
 /** No body means a fork of the whole session. */
 const ForkBody = z.preprocess(
   (body) => body ?? {},
-  lenient({ eventId: z.string().optional(), sessionId: Name.optional() }),
+  lenient({
+    eventId: z.string().optional(),
+    beforeEventId: z.string().optional(),
+    sessionId: Name.optional(),
+    content: Content.optional(),
+    state: State.optional(),
+  }),
 );
 const RewindBody = lenient({ invocationId: z.string() });
 
@@ -24,7 +31,8 @@ export function branchingOperations(runner: SessionBrancher): Operation[] {
       method: 'POST',
       paths: [`${one}/fork`],
       tag,
-      summary: 'Copy a session, up to an event, to a new one',
+      feature: 'fork',
+      summary: 'Copy a session, up to an event and with changes, to a new one',
       params: SessionParams,
       body: ForkBody,
       answer: { schema: Session, description: 'The new session' },
@@ -34,6 +42,7 @@ export function branchingOperations(runner: SessionBrancher): Operation[] {
       method: 'POST',
       paths: [`${one}/rewind`],
       tag,
+      feature: 'rewind',
       summary: 'Take a session back to before an invocation; 409 while it has a run in progress',
       params: SessionParams,
       body: RewindBody,

@@ -27,6 +27,7 @@ export function liveOperations({ runner, live, idleBeats, defaultApp, log }: Liv
       method: 'GET',
       paths: livePaths,
       tag: 'Runs',
+      feature: 'live',
       summary: 'Talk with an agent over a WebSocket',
       query: LiveQuery,
       answer: {

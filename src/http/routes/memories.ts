@@ -14,6 +14,7 @@ export function memoryOperations({ sessions, memories }: Services): Operation[] 
       method: 'PATCH',
       paths: ['/apps/{appName}/users/{userId}/memory'],
       tag: 'Memory',
+      ...(memories && { feature: 'memory' }),
       summary: 'Remember a session',
       params: UserParams,
       body: MemoryRequest,

@@ -142,6 +142,7 @@ export function sessionOperations({ loader, services, traces }: SessionRoutes): 
       method: 'GET',
       paths: [`${one}/events`],
       tag,
+      feature: 'event-pages',
       summary: 'Read the events of a session page by page, in order or newest first, all or around an event',
       params: SessionParams,
       query: EventsQuery,

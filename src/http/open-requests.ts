@@ -1,0 +1,40 @@
+import { isJsonObject } from '../base/json.ts';
+import { FunctionCall } from '../schemas/content.ts';
+import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
+import type { OpenRequest } from '../schemas/extensions.ts';
+import { type PendingRequest, pendingRequests } from '../tools/pending-requests.ts';
+
+/** The calls of a history that wait for the user, oldest first: our own questions, and long-running calls. */
+export function openRequests(events: readonly Event[]): OpenRequest[] {
+  const questions = new Map(pendingRequests(events).map((request) => [request.interruptId, request]));
+  const open = new Map<string, OpenRequest>();
+  for (const event of events) {
+    for (const call of functionCalls(event)) {
+      const { id } = call;
+      if (id === undefined) continue;
+      const question = questions.get(id);
+      if (question || event.longRunningToolIds?.includes(id)) open.set(id, describe(event, call, question));
+    }
+    if (event.author !== 'user') continue;
+    for (const { id } of functionResponses(event)) if (id !== undefined) open.delete(id);
+  }
+  return [...open.values()];
+}
+
+function describe(event: Event, call: FunctionCall, question: PendingRequest | undefined): OpenRequest {
+  const { id: eventId, invocationId, author, timestamp } = event;
+  const about = call.args?.['originalFunctionCall'];
+  const original = isJsonObject(about) ? FunctionCall.safeParse(about).data : undefined;
+  return {
+    kind: question?.kind ?? 'longRunning',
+    eventId,
+    invocationId,
+    author,
+    timestamp,
+    call,
+    ...(question?.message !== undefined && { hint: question.message }),
+    ...(question?.payload !== undefined && { payload: question.payload }),
+    ...(original && { about: original }),
+    ...(question?.responseSchema && { schema: question.responseSchema }),
+  };
+}

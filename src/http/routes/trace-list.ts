@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { AppError } from '../../base/errors.ts';
+import { SpanChanges, Trace, TraceSummaries } from '../../schemas/extensions.ts';
+import { lenient } from '../../schemas/lenient.ts';
+import { Name } from '../../schemas/names.ts';
+import type { TraceReader } from '../deps.ts';
+import { type Operation, operation } from '../operation.ts';
+import { QueryCount } from '../path-params.ts';
+
+export const tracesPerPage = 200;
+const defaultPageSize = 50;
+const tag = 'Traces';
+
+const ListQuery = lenient({
+  pageSize: QueryCount.optional(),
+  cursor: QueryCount.optional(),
+  appName: z.string().optional(),
+  sessionId: z.string().optional(),
+  q: z.string().max(1_000).optional(),
+});
+const ChangesQuery = lenient({ since: QueryCount.optional() });
+
+/** Traces of all sessions, and those that are running: extensions of ours (docs/extensions.md). */
+export function traceListOperations(traces: TraceReader): Operation[] {
+  return [
+    operation({
+      method: 'GET',
+      paths: ['/traces'],
+      tag,
+      feature: 'traces',
+      summary: 'List the latest traces, newest first',
+      query: ListQuery,
+      answer: { schema: TraceSummaries },
+      handle({ query: { pageSize = defaultPageSize, ...query } }) {
+        return traces.list({ ...query, pageSize: Math.min(Math.max(1, pageSize), tracesPerPage) });
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/traces/{traceId}'],
+      tag,
+      feature: 'traces',
+      summary: 'Read a trace with its spans, the open ones without an end',
+      params: z.object({ traceId: Name }),
+      answer: { schema: Trace },
+      handle({ params: { traceId } }) {
+        const trace = traces.trace(traceId);
+        if (!trace) throw new AppError('trace_not_found', `Trace "${traceId}" not found`);
+        return trace;
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/dev/apps/{appName}/sessions/{sessionId}/spans'],
+      tag,
+      feature: 'live-spans',
+      summary: 'Read the spans of a session that began or ended since a mark',
+      params: z.object({ appName: Name, sessionId: Name }),
+      query: ChangesQuery,
+      answer: { schema: SpanChanges },
+      handle: ({ params, query: { since = 0 } }) => traces.changes(params.sessionId, since),
+    }),
+  ];
+}

@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { llmAgent } from '../../src/agents/llm-agent.ts';
+import { newEvent } from '../../src/core/new-event.ts';
+import type { Agent, Tool } from '../../src/core/runtime.ts';
+import { functionResponses, newActions } from '../../src/schemas/event.ts';
+import { RunRequest } from '../../src/schemas/run.ts';
+import { keyOf, type SessionKey } from '../../src/schemas/session.ts';
+import { open, runAll, say, testRunner } from '../support/run.ts';
+
+const weather: Tool = {
+  kind: 'tool',
+  name: 'get_weather',
+  description: 'Weather',
+  declaration: { name: 'get_weather', description: 'Weather' },
+  run: (_args, ctx) => {
+    ctx.state.set('asked', true);
+    return { report: 'sunny' };
+  },
+};
+const forecaster = (): Agent =>
+  llmAgent({
+    name: 'root',
+    tools: [weather],
+    script: [{ after: 'get_weather', text: 'It is ${get_weather.report}.' }, { calls: [{ name: 'get_weather' }] }],
+  });
+
+async function afterOneTurn() {
+  const { runner, key, services } = await testRunner(forecaster());
+  const events = await runAll(runner, say(key, 'Weather?'));
+  const stored = (await services.sessions.getSession(key))!.events;
+  return { runner, key, services, events, stored };
+}
+
+it('runs on in a fork from a tool result as it might have been', async () => {
+  const { runner, key, services, stored } = await afterOneTurn();
+  const answered = stored.find((event) => functionResponses(event).length > 0)!;
+  const [response] = functionResponses(answered);
+  const content = { role: 'user', parts: [{ functionResponse: { ...response!, response: { report: 'stormy' } } }] };
+
+  const fork = await runner.fork(key, { eventId: answered.id, content });
+  const request = RunRequest.parse({ ...keyOf(fork), invocationId: answered.invocationId });
+  const events = await Array.fromAsync(await runner.start(request, open));
+
+  expect(events.map((event) => event.content?.parts)).toEqual([[{ text: 'It is stormy.' }]]);
+  expect(fork.events.map(({ id }) => id).slice(0, -1)).toEqual(
+    stored.slice(0, fork.events.length - 1).map(({ id }) => id),
+  );
+  expect(fork.events.at(-1)?.id).not.toBe(answered.id);
+  expect((await services.sessions.getSession(key))?.events).toEqual(stored);
+});
+
+it('forks before an event, even before the first', async () => {
+  const { runner, key, stored } = await afterOneTurn();
+
+  const before = await runner.fork(key, { beforeEventId: stored[2]!.id });
+  const empty = await runner.fork(key, { beforeEventId: stored[0]!.id });
+
+  expect(before.events).toEqual(stored.slice(0, 2));
+  expect(before.state).toEqual({});
+  expect(empty.events).toEqual([]);
+});
+
+it('forks with a state of its own, also over what the history wrote', async () => {
+  const { runner, key, services } = await testRunner(forecaster());
+  const session = (await services.sessions.getSession(key))!;
+  const write = (stateDelta: Record<string, unknown>) =>
+    services.sessions.appendEvent(
+      session,
+      newEvent({ invocationId: 'e-1' }, 'user', { actions: { ...newActions(), stateDelta } }),
+    );
+  await write({ plan: 'A', kept: 1, gone: 2 });
+  await write({ more: 3 });
+
+  const changed = await runner.fork(key, { state: { plan: 'B', gone: null, extra: [1] } });
+  const plain = await runner.fork(key, { state: { extra: [1] } });
+
+  expect(changed.state).toEqual({ plan: 'B', kept: 1, more: 3, extra: [1] });
+  expect((await services.sessions.getSession(keyOf(changed)))?.state).toEqual(changed.state);
+  expect(plain.events.map(({ id }) => id)).toEqual(session.events.map(({ id }) => id));
+  expect((await services.sessions.getSession(key))?.state).toEqual({ plan: 'A', kept: 1, gone: 2, more: 3 });
+});
+
+it('refuses to change an event that a fork does not keep, and events nobody knows', async () => {
+  const { runner, key, stored } = await afterOneTurn();
+  const fork = (request: Parameters<typeof runner.fork>[1], of: SessionKey = key) => runner.fork(of, request);
+
+  await expect(fork({ beforeEventId: stored[0]!.id, content: { parts: [] } })).rejects.toMatchObject({
+    code: 'invalid_request',
+  });
+  await expect(fork({ beforeEventId: 'nobody' })).rejects.toMatchObject({ code: 'event_not_found' });
+});
