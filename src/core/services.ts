@@ -34,12 +34,25 @@ export interface SessionService {
    * the stored, frozen event: without `temp:` keys, which live on in `session` only. A partial event is returned
    * unchanged and not stored. An id that is stored already is refused as `invalid_request`. Throws
    * `session_not_found` when the session is gone.
+   *
+   * With a `guard`, the append happens only while the run still owns the session (else `session_changed`), and once
+   * for each step: what is stored for the step already is returned instead. Stores that several servers share check
+   * it in the transaction that appends; the others may ignore it.
    */
-  appendEvent(session: Session, event: Event): Promise<Event>;
+  appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event>;
   /** Releases what the service holds for a session that will not be used for a while. */
   closeSession(session: Session): Promise<void>;
+  /** Resolves when the store can be reached. Throws `unavailable`. */
+  check?(): Promise<void>;
   /** Releases connections and files. The service is not used afterwards. */
   close?(): Promise<void>;
+}
+
+/** By what right a run appends: it holds the session under this number, and this is its `step`-th stored event. */
+export interface AppendGuard {
+  readonly runId: string;
+  readonly fence: number;
+  readonly step: number;
 }
 
 export interface NewSession {
@@ -76,6 +89,8 @@ export interface ArtifactService {
   deleteArtifact(key: SessionKey, name: string): Promise<void>;
   /** Everything of a session that is being deleted; the user's artifacts stay. */
   deleteSessionArtifacts(key: SessionKey): Promise<void>;
+  /** Resolves when the store can be reached. Throws `unavailable`. */
+  check?(): Promise<void>;
   close?(): Promise<void>;
 }
 
@@ -93,6 +108,8 @@ export interface MemoryService {
   searchMemory(owner: SessionOwner, query: string): Promise<MemoryEntry[]>;
   /** Forgets a session that is being deleted. */
   deleteSessionMemory(key: SessionKey): Promise<void>;
+  /** Resolves when the store can be reached. Throws `unavailable`. */
+  check?(): Promise<void>;
   close?(): Promise<void>;
 }
 

@@ -156,6 +156,11 @@ export function storedEventJson(event: Event): string {
   return text;
 }
 
+/** Notes the JSON text a frozen event was read from, so that it is not made again. */
+export function rememberEventJson(event: Event, text: string): void {
+  storedTexts.set(event, text);
+}
+
 /** Reads an event from its JSON text, in either spelling of its keys. Throws a ZodError or SyntaxError. */
 export function parseEvent(text: string): Event {
   return Event.parse(JSON.parse(text));

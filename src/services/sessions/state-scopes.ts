@@ -34,11 +34,14 @@ export function mergeState({ app, user, session }: ScopedState): JsonObject {
   return state;
 }
 
+/** Whether a value in a delta deletes its key. */
+export const isRemoval = (value: unknown): boolean => value === null || value === undefined || value === removedMarker;
+
 /** Writes a delta into a state in place. `null`, `undefined` and the removal marker delete their key. */
 export function applyDelta(state: JsonObject, delta: JsonObject): void {
   for (const key of Object.keys(delta)) {
     const value = delta[key];
-    if (value === null || value === undefined || value === removedMarker) delete state[key];
+    if (isRemoval(value)) delete state[key];
     else define(state, key, value);
   }
 }

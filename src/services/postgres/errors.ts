@@ -1,0 +1,38 @@
+import { AppError } from '../../base/errors.ts';
+
+/** Seconds after which a client may try again when the database is out of reach. */
+const retryAfter = 2;
+
+/** Classes of SQLSTATE that speak of the server rather than of the statement: connection, resources, operator, system. */
+const outages = /^(?:08|53|57P|58|F0|XX)/;
+const networkCodes = /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ENOENT|EACCES)/;
+/** What `pg` says without a code. */
+const networkMessages = /timeout|terminated|connection|not queryable|client was closed|client has encountered/i;
+
+export function sqlStateOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** Whether the error is about reaching the server: the statement may or may not have happened. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.some(isOutage);
+  const code = sqlStateOf(error);
+  if (code === '') return error instanceof Error && networkMessages.test(error.message);
+  return outages.test(code) || networkCodes.test(code) || code === '25006'; // a standby takes no writes
+}
+
+/** Whether the database stopped the statement to let others go on: it did not happen, and may be tried again. */
+export const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(sqlStateOf(error));
+
+/** What a caller sees of a failed statement. */
+export function asAppError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  const code = sqlStateOf(error);
+  if (code === '22001') return new AppError('invalid_name', 'An id is longer than the database keeps (191 characters)');
+  if (code === '28P01' || code === '28000' || code === '3D000' || code === '42501') {
+    return new AppError('unavailable', 'The database refuses the server', { cause: error, retryAfter });
+  }
+  if (!isOutage(error)) return error;
+  return new AppError('unavailable', 'The database cannot be reached', { cause: error, retryAfter });
+}

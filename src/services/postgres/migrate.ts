@@ -1,0 +1,83 @@
+import type { PoolClient } from 'pg';
+import { AppError } from '../../base/errors.ts';
+import type { Dialect } from './dialect.ts';
+import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
+
+/** Any number, as long as every server of ours takes the same. */
+const migrationLock = 7_263_110_401;
+
+/**
+ * Brings the tables up to date, in the transaction of `client`, one server after the other, and says what is special
+ * about them. Throws `ConfigurationException` for tables this version cannot use.
+ */
+export async function migrate(client: PoolClient): Promise<Dialect> {
+  await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
+  await refusePickles(client);
+  const version = await versionOf(client);
+  if (version > migrations.length) {
+    throw new AppError('ConfigurationException', `The database was written by a newer version (schema ${version})`);
+  }
+  if (version < migrations.length) {
+    await client.query(adkTables);
+    for (const [index, step] of migrations.entries()) {
+      if (index < version) continue;
+      await client.query(step);
+      await client.query('insert into agent_schema (version) values ($1)', [index + 1]);
+    }
+  }
+  await indexAgain(client);
+  return dialectOf(client);
+}
+
+async function versionOf(client: PoolClient): Promise<number> {
+  await client.query(
+    'create table if not exists agent_schema (version int primary key, applied_at timestamptz not null default now())',
+  );
+  const { rows } = await client.query<{ version: number | null }>('select max(version) as version from agent_schema');
+  return rows[0]?.version ?? 0;
+}
+
+/** Asks first: even making an index that exists would wait for all who write. */
+async function indexAgain(client: PoolClient): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select indexname as name from pg_indexes where schemaname = current_schema()',
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  for (const [name, statement] of helpfulIndexes) if (!there.has(name)) await client.query(statement);
+}
+
+interface Column {
+  readonly table_name: string;
+  readonly column_name: string;
+  readonly data_type: string;
+}
+
+/** Before its schema had a version, ADK for Python kept actions as pickles, which are code to whoever reads them. */
+async function refusePickles(client: PoolClient): Promise<void> {
+  const columns = await columnsOf(client);
+  const ofEvents = columns.filter(({ table_name }) => table_name === 'events');
+  if (ofEvents.length === 0 || ofEvents.some(({ column_name }) => column_name === 'event_data')) return;
+  throw new AppError(
+    'ConfigurationException',
+    'The database has the first schema of ADK for Python: bring it up to date with "adk migrate session" first',
+  );
+}
+
+async function dialectOf(client: PoolClient): Promise<Dialect> {
+  const ofSessions = (await columnsOf(client)).filter(({ table_name }) => table_name === 'sessions');
+  const isZoned = ofSessions.some(
+    ({ column_name, data_type }) => column_name === 'update_time' && data_type === 'timestamp with time zone',
+  );
+  return {
+    time: (ms) => (isZoned ? `to_timestamp(${ms} / 1000.0)` : `(to_timestamp(${ms} / 1000.0) at time zone 'UTC')`),
+    hasEventSequence: ofSessions.some(({ column_name }) => column_name === 'event_sequence'),
+  };
+}
+
+async function columnsOf(client: PoolClient): Promise<Column[]> {
+  const { rows } = await client.query<Column>(
+    `select table_name, column_name, data_type from information_schema.columns
+      where table_schema = current_schema() and table_name in ('sessions', 'events')`,
+  );
+  return rows;
+}

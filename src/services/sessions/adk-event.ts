@@ -1,0 +1,58 @@
+import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
+import { Event } from '../../schemas/event.ts';
+
+// How ADK's relational schema keeps an event: one JSON object in the column `event_data`, its keys in snake_case but
+// for the maps whose keys are data, its time in milliseconds.
+
+/** Paths, in camelCase, below which keys are left alone: the list of ADK for TypeScript. */
+const dataPaths = new Set([
+  'actions.stateDelta',
+  'actions.artifactDelta',
+  'actions.requestedAuthConfigs',
+  'actions.requestedToolConfirmations',
+  'actions.customMetadata',
+  'actions.agentState',
+  'customMetadata',
+  'content.parts.functionCall.args',
+  'content.parts.functionResponse.response',
+  'output',
+  'route',
+]);
+
+const toSnake = remembered((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+const toCamel = remembered((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+
+/** The text of `event_data` for an event. */
+export function toEventData(event: Event): string {
+  const data = respell(event, '', toSnake) as JsonObject;
+  data['timestamp'] = Math.floor(event.timestamp * 1000);
+  return JSON.stringify(data);
+}
+
+/** The event in an `event_data`. Throws a ZodError or SyntaxError for what is no event. */
+export function fromEventData(text: string): Event {
+  return Event.parse(respell(JSON.parse(text), '', toCamel));
+}
+
+function respell(value: unknown, path: string, spell: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => respell(item, path, spell));
+  if (!isJsonObject(value)) return value;
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const below = path === '' ? toCamel(key) : `${path}.${toCamel(key)}`;
+    define(copy, spell(key), dataPaths.has(below) ? value[key] : respell(value[key], below, spell));
+  }
+  return copy;
+}
+
+/** Keys repeat from event to event. Those a model made up do not, so there is an end to remembering. */
+function remembered(spell: (key: string) => string): (key: string) => string {
+  const known = new Map<string, string>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const made = spell(key);
+    if (known.size < 2000) known.set(key, made);
+    return made;
+  };
+}

@@ -1,0 +1,90 @@
+import { Order, type Ordered } from '../../base/order.ts';
+import type { Event } from '../../schemas/event.ts';
+
+/** The first events of a history; `size` counts the characters of their JSON. */
+export interface Remembered {
+  readonly events: readonly Event[];
+  /** The number of the event after the last. */
+  readonly nextSeq: number;
+  readonly size: number;
+}
+
+/** Where a history stands in its store: events are numbered from 1, and `revision` counts changes that are no appends. */
+export interface Position {
+  readonly sessionNumber: number;
+  readonly revision: number;
+  /** The number the next event will get. */
+  readonly nextSeq: number;
+}
+
+interface Held extends Ordered<Held> {
+  readonly sessionNumber: number;
+  readonly revision: number;
+  nextSeq: number;
+  readonly events: Event[];
+  size: number;
+}
+
+const defaultMaxSize = 32 * 1024 * 1024;
+
+/**
+ * Histories read from a database, so that a turn reads only what was added since the last one. It never answers for
+ * the store: whoever asks knows from the store how far a history goes, and reads what is missing.
+ */
+export class HistoryCache {
+  readonly #bySession = new Map<number, Held>();
+  readonly #recency = new Order<Held>();
+  readonly #maxSize: number;
+  #size = 0;
+
+  /** `maxSize` counts the characters of the events' JSON. */
+  constructor(maxSize = defaultMaxSize) {
+    this.#maxSize = maxSize;
+  }
+
+  /** What is held of a history, from its first event on. */
+  find({ sessionNumber, revision, nextSeq }: Position): Remembered | undefined {
+    const held = this.#bySession.get(sessionNumber);
+    if (!held) return undefined;
+    if (held.revision !== revision || held.nextSeq > nextSeq) {
+      this.#forget(held);
+      return undefined;
+    }
+    this.#recency.remove(held);
+    this.#recency.add(held);
+    return held;
+  }
+
+  /** Keeps a whole history. `size` counts the characters of its JSON. */
+  keep({ sessionNumber, revision, nextSeq }: Position, events: Event[], size: number): void {
+    const old = this.#bySession.get(sessionNumber);
+    if (old) this.#forget(old);
+    const held: Held = { sessionNumber, revision, nextSeq, events, size, before: undefined, after: undefined };
+    this.#bySession.set(sessionNumber, held);
+    this.#recency.add(held);
+    this.#grow(size);
+  }
+
+  /** Adds the event of number `seq` to a history that ends right before it; others learn of it when they are read. */
+  add(sessionNumber: number, seq: number, event: Event, size: number): void {
+    const held = this.#bySession.get(sessionNumber);
+    if (held?.nextSeq !== seq) return;
+    held.events.push(event);
+    held.nextSeq += 1;
+    held.size += size;
+    this.#grow(size);
+  }
+
+  #grow(size: number): void {
+    this.#size += size;
+    for (let oldest = this.#recency.first; oldest && this.#size > this.#maxSize; oldest = this.#recency.first) {
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(held: Held): void {
+    this.#recency.remove(held);
+    this.#bySession.delete(held.sessionNumber);
+    this.#size -= held.size;
+  }
+}

@@ -1,0 +1,252 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../../base/errors.ts';
+import type { AppendGuard } from '../../core/services.ts';
+import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
+import { isConflict, isOutage, sqlStateOf } from '../postgres/errors.ts';
+import { fromJsonb, toJsonb } from '../postgres/jsonb.ts';
+import { type SessionStatements, sessionStatements } from './postgres-statements.ts';
+import type {
+  Appended,
+  EventRow,
+  NewSessionRow,
+  SessionRow,
+  SessionTables,
+  StateChange,
+  StateChanges,
+  StoredEventRow,
+} from './session-tables.ts';
+
+const uniqueViolation = '23505';
+/** Events that are imported with one statement. */
+const importedAtOnce = 500;
+/** Pauses before an append is tried again while the database is away: a restart of it is survived in mid-run. */
+const retryPausesMs = [50, 150, 300, 500, 1000, 1000, 1000, 1000];
+
+/** The session tables in PostgreSQL. Any number of servers may share them. */
+export class PostgresSessionTables implements SessionTables {
+  readonly #database: PostgresDatabase;
+  #statements: SessionStatements | undefined;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async create(session: NewSessionRow): Promise<void> {
+    const { create, importEvents } = await this.#prepared();
+    const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
+    const values = [
+      appName,
+      userId,
+      sessionId,
+      setOf(changes.session) ?? '{}',
+      Math.floor(lastUpdateTime * 1000),
+      lastUpdateTime,
+      events.length,
+      ...scopeValues(changes),
+    ];
+    const taken = new AppError('session_exists', `Session "${sessionId}" already exists`);
+    if (events.length === 0) {
+      const made = await this.#database.query({ name: 'agent-create', text: create, values });
+      if (made.length === 0) throw taken;
+      return;
+    }
+    await this.#database.transaction(async (client) => {
+      const { rows } = await client.query<{ num: number }>({ text: create, values });
+      const made = rows[0];
+      if (!made) throw taken;
+      await insertEvents(client, importEvents, { ...session, number: made.num });
+    });
+  }
+
+  async find({ appName, userId, sessionId }: SessionKey): Promise<SessionRow | undefined> {
+    const { find } = await this.#prepared();
+    return this.#row({ name: 'agent-find', text: find, values: [appName, userId, sessionId] });
+  }
+
+  async findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined> {
+    const { findByApp } = await this.#prepared();
+    return this.#row({ name: 'agent-find-by-app', text: findByApp, values: [appName, sessionId] });
+  }
+
+  async list({ appName, userId }: SessionOwner): Promise<SessionRow[]> {
+    const { list } = await this.#prepared();
+    const query = { name: 'agent-list', text: list, values: [appName, userId] };
+    return (await this.#database.query<SessionRow>(query)).map(readable);
+  }
+
+  async delete({ appName, userId, sessionId }: SessionKey): Promise<void> {
+    const values = [appName, userId, sessionId];
+    // ADK's tables know no cascade in every version of them; ours follow by a trigger.
+    await this.#database.query({
+      name: 'agent-delete',
+      text: `with gone as (delete from sessions where app_name = $1 and user_id = $2 and id = $3 returning num)
+        delete from events where (id, app_name, user_id, session_id) in (
+          select event_id, $1, $2, $3 from agent_events join gone on session_num = num)`,
+      values,
+    });
+  }
+
+  async events(
+    { appName, userId, sessionId, sessionNumber }: SessionRow,
+    { from, to, limit }: { from: number; to: number; limit: number },
+  ): Promise<StoredEventRow[]> {
+    const { events } = await this.#prepared();
+    const values = [appName, userId, sessionId, sessionNumber, from, to, limit];
+    const rows = await this.#database.query<StoredEventRow>({ name: 'agent-events', text: events, values });
+    return rows.map((row) => ({ ...row, eventData: fromJsonb(row.eventData) }));
+  }
+
+  /**
+   * An answer that was lost does not say whether the event was stored, so the append is repeated until it is known:
+   * an event of the same id and body is our own.
+   */
+  async append(
+    key: SessionKey,
+    event: EventRow,
+    changes: StateChanges,
+    guard: AppendGuard | undefined,
+  ): Promise<Appended> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const appended = await this.#appendOnce(key, event, changes, guard);
+        return appended ?? (await this.#explain(key, guard));
+      } catch (error) {
+        const cause = error instanceof AppError ? error.cause : error;
+        if (sqlStateOf(cause) === uniqueViolation) {
+          const stored = guard || attempt > 0 ? await this.#stored(key, event, guard) : undefined;
+          if (stored) return stored;
+          throw new AppError('invalid_request', `Event "${event.id}" is stored already`, { cause: error });
+        }
+        const pauseMs = retryPausesMs[attempt];
+        if (pauseMs === undefined || !(isOutage(cause) || isConflict(cause))) throw error;
+        await pause(pauseMs);
+      }
+    }
+  }
+
+  check(): Promise<void> {
+    return this.#database.check();
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  async #appendOnce(
+    { appName, userId, sessionId }: SessionKey,
+    event: EventRow,
+    changes: StateChanges,
+    guard: AppendGuard | undefined,
+  ): Promise<Appended | undefined> {
+    const { append, appendWithScopes } = await this.#prepared();
+    const hasScopes = changes.app !== undefined || changes.user !== undefined;
+    const values = [
+      appName,
+      userId,
+      sessionId,
+      Math.floor(event.timestamp * 1000),
+      event.timestamp,
+      setOf(changes.session),
+      changes.session ? keysOf(changes.session.removed) : null,
+      event.id,
+      event.invocationId,
+      toJsonb(event.eventData),
+      event.body,
+      guard?.runId ?? null,
+      guard?.step ?? null,
+      guard?.fence ?? null,
+      ...(hasScopes ? scopeValues(changes) : []),
+    ];
+    const query = hasScopes
+      ? { name: 'agent-append-scopes', text: appendWithScopes, values }
+      : { name: 'agent-append', text: append, values };
+    return (await this.#database.query<Appended>(query))[0];
+  }
+
+  /** Why nothing was appended; or, for a step that was stored before, what was. */
+  async #explain(key: SessionKey, guard: AppendGuard | undefined): Promise<Appended> {
+    const row = await this.find(key);
+    if (!row || !guard) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    const stored = await this.#storedStep(row, guard);
+    if (stored) return stored;
+    throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${key.sessionId}" any more`);
+  }
+
+  async #stored(key: SessionKey, event: EventRow, guard: AppendGuard | undefined): Promise<Appended | undefined> {
+    const row = await this.find(key);
+    if (!row) return undefined;
+    if (guard) return this.#storedStep(row, guard);
+    const [found] = await this.#database.query<{ seq: number }>(
+      `select seq::float8 as seq from agent_events
+        where session_num = $1 and event_id = $2 and body = $3 and seq > $4 order by seq desc limit 1`,
+      [row.sessionNumber, event.id, event.body, row.nextSeq - 100],
+    );
+    return found && { sessionNumber: row.sessionNumber, seq: found.seq, lastUpdateTime: row.lastUpdateTime };
+  }
+
+  /** What the run stored as this step: an answer only while it still owns the session. */
+  async #storedStep(row: SessionRow, { runId, step, fence }: AppendGuard): Promise<Appended | undefined> {
+    const [found] = await this.#database.query<{ seq: number; stored: string }>(
+      `select o.seq::float8 as seq, o.body as stored from agent_events o join sessions s on s.num = o.session_num
+        where o.run_id = $1 and o.step = $2 and s.id = $3 and s.app_name = $4 and s.user_id = $5 and s.fence = $6`,
+      [runId, step, row.sessionId, row.appName, row.userId, fence],
+    );
+    return found && { ...found, sessionNumber: row.sessionNumber, lastUpdateTime: row.lastUpdateTime };
+  }
+
+  async #row(query: { name: string; text: string; values: unknown[] }): Promise<SessionRow | undefined> {
+    const [row] = await this.#database.query<SessionRow>(query);
+    return row && readable(row);
+  }
+
+  async #prepared(): Promise<SessionStatements> {
+    return (this.#statements ??= sessionStatements(await this.#database.dialect()));
+  }
+}
+
+async function insertEvents(
+  client: Queryable,
+  text: string,
+  { appName, userId, sessionId, events, number }: NewSessionRow & { number: number },
+): Promise<void> {
+  let latestMs = 0;
+  for (let start = 0; start < events.length; start += importedAtOnce) {
+    const some = events.slice(start, start + importedAtOnce);
+    const times = some.map(({ timestamp }) => (latestMs = Math.max(Math.floor(timestamp * 1000), latestMs + 1)));
+    const values = [
+      appName,
+      userId,
+      sessionId,
+      number,
+      some.map(({ id }) => id),
+      some.map(({ invocationId }) => invocationId),
+      times,
+      some.map(({ eventData }) => toJsonb(eventData)),
+      some.map(({ body }) => body),
+      start,
+    ];
+    try {
+      await client.query({ text, values });
+    } catch (error) {
+      if (sqlStateOf(error) !== uniqueViolation) throw error;
+      throw new AppError('invalid_request', 'Two events have the same id', { cause: error });
+    }
+  }
+}
+
+const setOf = (change: StateChange | undefined): string | null => (change ? toJsonb(JSON.stringify(change.set)) : null);
+
+/** Keys as they are in the database, which holds some characters only in disguise. */
+const keysOf = (keys: readonly string[]): string[] =>
+  keys.map((key) => JSON.parse(toJsonb(JSON.stringify(key))) as string);
+
+const scopeValues = ({ app, user }: StateChanges): unknown[] =>
+  [app, user].flatMap((change) => [setOf(change), change ? keysOf(change.removed) : null]);
+
+const readable = (row: SessionRow): SessionRow => ({
+  ...row,
+  state: fromJsonb(row.state) ?? '{}',
+  appState: fromJsonb(row.appState),
+  userState: fromJsonb(row.userState),
+});

@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { AppendGuard } from '../../core/services.ts';
+import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import type { Position } from './history-cache.ts';
+
+/** A session as a database keeps it. States are JSON texts. */
+export interface SessionRow extends SessionKey, Position {
+  readonly state: string;
+  readonly appState: string | null;
+  readonly userState: string | null;
+  /** Seconds since the epoch. */
+  readonly lastUpdateTime: number;
+}
+
+/** An event on its way into a database. */
+export interface EventRow {
+  readonly id: string;
+  readonly invocationId: string;
+  /** Seconds since the epoch. */
+  readonly timestamp: number;
+  /** Its JSON, made once; and the same as ADK keeps it. */
+  readonly body: string;
+  readonly eventData: string;
+}
+
+/** What a delta does to one state: keys to delete, and values to set. */
+export interface StateChange {
+  readonly removed: readonly string[];
+  readonly set: JsonObject;
+}
+
+/** What a delta does to the states it names; `undefined` where it names none. */
+export interface StateChanges {
+  readonly app: StateChange | undefined;
+  readonly user: StateChange | undefined;
+  readonly session: StateChange | undefined;
+}
+
+export interface NewSessionRow extends SessionKey {
+  readonly changes: StateChanges;
+  readonly events: readonly EventRow[];
+  /** Seconds since the epoch. */
+  readonly lastUpdateTime: number;
+}
+
+export interface Appended {
+  readonly sessionNumber: number;
+  readonly seq: number;
+  readonly lastUpdateTime: number;
+  /** The JSON of the event a repeated append finds stored already. */
+  readonly stored?: string;
+}
+
+/** One event read back. `body` is absent for events other programs wrote: then `eventData` holds it. */
+export interface StoredEventRow {
+  readonly seq: number;
+  readonly body: string | null;
+  readonly eventData: string | null;
+}
+
+/** The statements a session store needs of a relational database. All of them throw `unavailable` when it is out of reach. */
+export interface SessionTables {
+  /** Throws `session_exists`, and `invalid_request` for an event id that is used twice. */
+  create(session: NewSessionRow): Promise<void>;
+  find(key: SessionKey): Promise<SessionRow | undefined>;
+  /** The first session of that id of any user of the app. */
+  findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined>;
+  list(owner: SessionOwner): Promise<SessionRow[]>;
+  delete(key: SessionKey): Promise<void>;
+  /** Events numbered `from` to below `to`, in order, at most `limit`. */
+  events(session: SessionRow, range: { from: number; to: number; limit: number }): Promise<StoredEventRow[]>;
+  /** Throws `session_not_found`, `invalid_request` for an id that is stored, and `session_changed` when the guard fails. */
+  append(key: SessionKey, event: EventRow, changes: StateChanges, guard: AppendGuard | undefined): Promise<Appended>;
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

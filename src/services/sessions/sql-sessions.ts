@@ -1,0 +1,179 @@
+import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import type { AppendGuard, EventPage, NewSession, SessionService } from '../../core/services.ts';
+import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
+import type { ListEventsResponse } from '../../schemas/records.ts';
+import {
+  type GetSessionConfig,
+  keyOf,
+  type Session,
+  type SessionKey,
+  type SessionOwner,
+} from '../../schemas/session.ts';
+import { fromEventData, toEventData } from './adk-event.ts';
+import { HistoryCache } from './history-cache.ts';
+import { isEvaluationSession, pageBounds, pageTokenFor, storedEvent, windowOf } from './history.ts';
+import type { EventRow, SessionRow, SessionTables, StoredEventRow } from './session-tables.ts';
+import { stateChanges } from './state-changes.ts';
+import { applyDelta, mergeState, splitState } from './state-scopes.ts';
+
+/** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
+const eventsAtOnce = 500;
+
+/**
+ * Keeps sessions in a relational database, in the tables of ADK and some of our own. An event is stored when its
+ * transaction is committed. Histories that were read are remembered, and only what is new is read again.
+ */
+export class SqlSessions implements SessionService {
+  readonly #tables: SessionTables;
+  readonly #cache: HistoryCache;
+
+  constructor(tables: SessionTables, cache = new HistoryCache()) {
+    this.#tables = tables;
+    this.#cache = cache;
+  }
+
+  async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
+    const sessionId = options.sessionId?.trim() || newId();
+    const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
+    const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
+    const own: JsonObject = splitState(state).session;
+    for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
+    const now = Date.now() / 1000;
+    await this.#tables.create({
+      appName,
+      userId,
+      sessionId,
+      changes: { ...stateChanges(state), session: { removed: [], set: own } },
+      events: events.map(rowOf),
+      lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now),
+    });
+    const row = await this.#require({ appName, userId, sessionId });
+    return sessionOf(row, events);
+  }
+
+  async getSession(key: SessionKey, config?: GetSessionConfig): Promise<Session | undefined> {
+    const row = await this.#find(key);
+    return row && sessionOf(row, windowOf(await this.#history(row, config?.numRecentEvents), config));
+  }
+
+  async listSessions(owner: SessionOwner): Promise<Session[]> {
+    const rows = await this.#tables.list(owner);
+    return rows.filter(({ sessionId }) => !isEvaluationSession(sessionId)).map((row) => sessionOf(row, []));
+  }
+
+  deleteSession(key: SessionKey): Promise<void> {
+    return this.#tables.delete(key);
+  }
+
+  async listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse> {
+    const { start, size } = pageBounds(page);
+    const row = await this.#require(key);
+    const from = start + 1;
+    const rows = await this.#tables.events(row, { from, to: row.nextSeq, limit: size });
+    const next = (rows.at(-1)?.seq ?? row.nextSeq) + 1;
+    const found = { events: rows.map(eventOf) };
+    return next < row.nextSeq ? { ...found, nextPageToken: pageTokenFor(next - 1) } : found;
+  }
+
+  async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
+    if (event.partial) return event;
+    const given = storedEvent(event);
+    const row = rowOf(given);
+    const appended = await this.#tables.append(keyOf(session), row, stateChanges(given.actions.stateDelta), guard);
+    const kept = appended.stored === undefined ? given : parseStored(appended.stored);
+    this.#cache.add(appended.sessionNumber, appended.seq, kept, row.body.length);
+
+    session.events.push(kept);
+    applyDelta(session.state, deepFreeze(event.actions.stateDelta));
+    session.lastUpdateTime = appended.lastUpdateTime;
+    return kept;
+  }
+
+  async closeSession(): Promise<void> {
+    // Nothing is held for a session but a copy of its history, which goes when room is needed.
+  }
+
+  check(): Promise<void> {
+    return this.#tables.check();
+  }
+
+  close(): Promise<void> {
+    return this.#tables.close();
+  }
+
+  async #find(key: SessionKey): Promise<SessionRow | undefined> {
+    const row = await this.#tables.find(key);
+    if (row || !isEvaluationSession(key.sessionId)) return row;
+    return this.#tables.findByApp(key.appName, key.sessionId);
+  }
+
+  async #require(key: SessionKey): Promise<SessionRow> {
+    const row = await this.#find(key);
+    if (!row) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    return row;
+  }
+
+  /** All events, or at least the last `recent` of them (0: all). */
+  async #history(row: SessionRow, recent = 0): Promise<readonly Event[]> {
+    const held = this.#cache.find(row);
+    if (held?.nextSeq === row.nextSeq) return held.events;
+    if (!held && recent > 0 && recent < row.nextSeq - 1) {
+      return (await this.#read(row, row.nextSeq - recent)).events;
+    }
+    const { events, size } = await this.#read(row, held?.nextSeq ?? 1);
+    const whole = held ? [...held.events, ...events] : events;
+    this.#cache.keep(row, whole, size + (held?.size ?? 0));
+    return whole;
+  }
+
+  async #read(row: SessionRow, from: number): Promise<{ events: Event[]; size: number }> {
+    const events: Event[] = [];
+    let size = 0;
+    for (let next = from; next < row.nextSeq;) {
+      const rows = await this.#tables.events(row, { from: next, to: row.nextSeq, limit: eventsAtOnce });
+      for (const stored of rows) {
+        events.push(eventOf(stored));
+        size += (stored.body ?? stored.eventData ?? '').length;
+      }
+      next = rows.length < eventsAtOnce ? row.nextSeq : (rows.at(-1)?.seq ?? row.nextSeq) + 1;
+    }
+    return { events, size };
+  }
+}
+
+function rowOf(event: Event): EventRow {
+  const { id, invocationId, timestamp } = event;
+  return { id, invocationId, timestamp, body: storedEventJson(event), eventData: toEventData(event) };
+}
+
+function eventOf({ body, eventData }: StoredEventRow): Event {
+  return body === null ? storedEvent(fromEventData(eventData ?? 'null')) : parseStored(body);
+}
+
+/** What we wrote ourselves was an event then, so it is one now. */
+function parseStored(body: string): Event {
+  const event = storedEvent(JSON.parse(body) as Event);
+  rememberEventJson(event, body);
+  return event;
+}
+
+function sessionOf(row: SessionRow, events: readonly Event[]): Session {
+  const state = mergeState({ app: stateOf(row.appState), user: stateOf(row.userState), session: stateOf(row.state) });
+  return {
+    id: row.sessionId,
+    appName: row.appName,
+    userId: row.userId,
+    state,
+    events: [...events],
+    lastUpdateTime: row.lastUpdateTime,
+  };
+}
+
+/** ADK keeps a `null` where a key was deleted; here it is gone. */
+function stateOf(text: string | null): JsonObject {
+  const state: JsonObject = {};
+  if (text !== null) applyDelta(state, deepFreeze(JSON.parse(text) as JsonObject));
+  return state;
+}
