@@ -97,6 +97,13 @@ export class PostgresSessionTables implements SessionTables {
     return rows.map((row) => ({ ...row, eventData: fromJsonb(row.eventData) }));
   }
 
+  async seqOf({ appName, userId, sessionId }: SessionRow, eventId: string): Promise<number | undefined> {
+    const text = `select seq::float8 as seq from events
+      where id = $1 and app_name = $2 and user_id = $3 and session_id = $4`;
+    const values = [eventId, appName, userId, sessionId];
+    return (await this.#database.query<{ seq: number }>({ name: 'agent-seq-of', text, values }))[0]?.seq;
+  }
+
   /**
    * An answer that was lost does not say whether the event was stored, so the append is repeated until it is known:
    * an event of the same id and body is our own.
@@ -178,9 +185,9 @@ export class PostgresSessionTables implements SessionTables {
     if (!row) return undefined;
     if (guard) return this.#storedStep(row, guard);
     const [found] = await this.#database.query<{ seq: number }>(
-      `select seq::float8 as seq from agent_events
-        where session_num = $1 and event_id = $2 and body = $3 and seq > $4 order by seq desc limit 1`,
-      [row.sessionNumber, event.id, event.body, row.nextSeq - 100],
+      `select o.seq::float8 as seq from events e join agent_events o on o.session_num = $1 and o.seq = e.seq
+        where e.id = $2 and e.app_name = $3 and e.user_id = $4 and e.session_id = $5 and o.body = $6`,
+      [row.sessionNumber, event.id, row.appName, row.userId, row.sessionId, event.body],
     );
     return found && { sessionNumber: row.sessionNumber, seq: found.seq, lastUpdateTime: row.lastUpdateTime };
   }

@@ -69,6 +69,8 @@ export interface SessionTables {
   delete(key: SessionKey): Promise<void>;
   /** Events numbered `from` to below `to`, in order, at most `limit`. */
   events(session: SessionRow, range: { from: number; to: number; limit: number }): Promise<StoredEventRow[]>;
+  /** The number of an event; `undefined` when the session has none of that id. */
+  seqOf(session: SessionRow, eventId: string): Promise<number | undefined>;
   /** Throws `session_not_found`, `invalid_request` for an id that is stored, and `session_changed` when the guard fails. */
   append(key: SessionKey, event: EventRow, changes: StateChanges, guard: AppendGuard | undefined): Promise<Appended>;
   check(): Promise<void>;

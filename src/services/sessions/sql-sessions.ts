@@ -13,7 +13,7 @@ import {
 } from '../../schemas/session.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
 import { HistoryCache } from './history-cache.ts';
-import { isEvaluationSession, pageBounds, pageTokenFor, storedEvent, windowOf } from './history.ts';
+import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
 import type { EventRow, SessionRow, SessionTables, StoredEventRow } from './session-tables.ts';
 import { stateChanges } from './state-changes.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
@@ -67,14 +67,22 @@ export class SqlSessions implements SessionService {
     return this.#tables.delete(key);
   }
 
-  async listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse> {
-    const { start, size } = pageBounds(page);
+  async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
     const row = await this.#require(key);
-    const from = start + 1;
-    const rows = await this.#tables.events(row, { from, to: row.nextSeq, limit: size });
-    const next = (rows.at(-1)?.seq ?? row.nextSeq) + 1;
-    const found = { events: rows.map(eventOf) };
-    return next < row.nextSeq ? { ...found, nextPageToken: pageTokenFor(next - 1) } : found;
+    const total = row.nextSeq - 1;
+    const numbers = new Map<string, number | undefined>();
+    for (const id of [page.from, page.after, page.before]) {
+      if (id !== undefined) numbers.set(id, await this.#tables.seqOf(row, id));
+    }
+    const position = (id: string): number | undefined => {
+      const seq = numbers.get(id);
+      return seq === undefined || seq > total ? undefined : seq - 1;
+    };
+    const { start, end, nextPageToken } = pageRange(page, total, position);
+    const rows = await this.#tables.events(row, { from: start + 1, to: end + 1, limit: end - start });
+    const events = rows.map(eventOf);
+    if (page.order === 'desc') events.reverse();
+    return { events, total, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
   }
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
