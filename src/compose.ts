@@ -19,11 +19,12 @@ export interface ComposeOptions extends EngineOptions {
 
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
-  const { apps, loader, services, runner, traces } = composeEngine(config, { env, log });
+  const { apps, loader, services, runner, runs, traces } = composeEngine(config, { env, log });
   const app = await buildApp({
     loader,
     services,
     runner,
+    runs,
     traces,
     version,
     log,

@@ -8,7 +8,9 @@ import { compiledFolders } from './loaders/compiled.ts';
 import { DirectoryLoader } from './loaders/directory.ts';
 import { createModelRegistry } from './models/registry.ts';
 import { pluginNamed } from './plugins/registry.ts';
+import { RunDesk } from './runner/run-desk.ts';
 import { Runner } from './runner/runner.ts';
+import { SessionQueue } from './runner/session-queue.ts';
 import { InMemoryArtifacts } from './services/artifacts/in-memory.ts';
 import { InMemoryMemories } from './services/memories/in-memory.ts';
 import { InMemorySessions } from './services/sessions/in-memory.ts';
@@ -22,6 +24,7 @@ export interface Engine {
   readonly services: { sessions: InMemorySessions; artifacts: InMemoryArtifacts; memories: InMemoryMemories };
   readonly traces: TraceRecorder;
   readonly runner: Runner;
+  readonly runs: RunDesk;
 }
 
 export interface EngineOptions {
@@ -41,7 +44,9 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     memories: new InMemoryMemories(),
   };
   const traces = new TraceRecorder();
+  const queue = new SessionQueue(config.maxQueuedRuns);
   const runner = new Runner({
+    queue,
     loader,
     services,
     models: createModelRegistry({ env }),
@@ -55,9 +60,8 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
       ...(config.runTimeout > 0 && { timeoutMs: config.runTimeout }),
     },
     onBusy: config.onBusy,
-    maxQueued: config.maxQueuedRuns,
   });
-  return { apps, loader, services, traces, runner };
+  return { apps, loader, services, traces, runner, runs: new RunDesk({ runner, queue, services, log }) };
 }
 
 /** Finds the apps of the agents folder. */

@@ -28,7 +28,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
 
   let closing = false;
   const isClosing = (): boolean => closing;
-  const runs = new ActiveRuns(config.detachedRunMs);
+  const active = new ActiveRuns(config.detachedRunMs);
   const beatMs = Math.max(1, Math.min(config.keepAliveMs, config.stallMs) / beatsPerKeepAlive);
   const sse = {
     pulse: new Pulse(beatMs),
@@ -38,7 +38,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const live = new LiveSockets(config.livePingMs);
   const idleBeats = config.liveIdleMs / config.livePingMs;
   const { defaultApp } = config;
-  const operations = routeTable({ ...deps, runs, sse, live, idleBeats, defaultApp, isClosing });
+  const operations = routeTable({ ...deps, active, sse, live, idleBeats, defaultApp, isClosing });
 
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
@@ -49,7 +49,11 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   app.addHook('preClose', () => {
     closing = true;
-    return Promise.all([live.close(), runs.drain(config.shutdownGraceMs)]).then(() => {});
+    return Promise.all([
+      live.close(),
+      active.drain(config.shutdownGraceMs),
+      deps.runs.drain(config.shutdownGraceMs),
+    ]).then(() => {});
   });
   if (config.builderRoot !== undefined) await registerUploads(app);
   await registerCors(app, config);

@@ -1,4 +1,5 @@
 import type { LiveInput } from '../core/model.ts';
+import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { Content } from '../schemas/content.ts';
@@ -141,6 +142,7 @@ export interface HttpDeps {
   readonly loader: AgentLoader;
   readonly services: Services;
   readonly runner: RunStarter & LiveStarter & SessionBrancher;
+  readonly runs: Runs;
   readonly traces: TraceReader;
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;

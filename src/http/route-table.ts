@@ -14,6 +14,7 @@ import { liveOperations } from './routes/live.ts';
 import { memoryOperations } from './routes/memories.ts';
 import { openApiOperations } from './routes/openapi.ts';
 import { runOperations } from './routes/run.ts';
+import { runResourceOperations } from './routes/runs.ts';
 import { serverOperations } from './routes/server.ts';
 import { sessionViewOperations } from './routes/session-views.ts';
 import { sessionOperations } from './routes/sessions.ts';
@@ -22,7 +23,7 @@ import { traceOperations } from './routes/traces.ts';
 import type { SseOptions } from './sse.ts';
 
 export interface TableContext extends HttpDeps {
-  readonly runs: ActiveRuns;
+  readonly active: ActiveRuns;
   readonly sse: SseOptions;
   readonly live: LiveSockets;
   readonly idleBeats: number;
@@ -39,6 +40,7 @@ export function routeTable(context: TableContext): Operation[] {
     ...sessionViewOperations(context.services),
     ...branchingOperations(context.runner),
     ...runOperations(context),
+    ...runResourceOperations(context),
     ...liveOperations(context),
     ...artifactOperations(context.services),
     ...memoryOperations(context.services),

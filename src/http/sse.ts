@@ -1,11 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { type Event, eventJson } from '../schemas/event.ts';
+import type { Frame } from '../core/runs.ts';
+import { eventJson, storedEventJson } from '../schemas/event.ts';
 import type { ActiveRun } from './active-runs.ts';
 import type { RunEvents } from './deps.ts';
 import { errorFrame } from './problems.ts';
 import type { Pulse, Pulsed } from './pulse.ts';
+import { positionText } from './stream-position.ts';
 
 const eventStreamHeaders = {
   'content-type': 'text/event-stream',
@@ -32,32 +34,47 @@ export async function sendEvents(
   reply: FastifyReply,
   events: RunEvents,
   run: ActiveRun,
-  options: SseOptions & { readonly resumable: boolean },
+  options: SseOptions,
 ): Promise<unknown> {
   const stream = new EventStream(reply, options);
   let failure: unknown;
   try {
-    let sequence = 0;
     for await (const event of events) {
       run.signal.throwIfAborted();
       if (run.clientLeft) continue; // a run that may go on is pulled to its end all the same
-      const written = stream.send(
-        options.resumable ? numbered(event, `${events.invocationId}:${(sequence += 1)}`) : frame(event),
-      );
-      if (!written) await stream.ready();
+      if (!stream.send(`data: ${eventJson(event)}\n\n`)) await stream.ready();
     }
     run.signal.throwIfAborted();
   } catch (error) {
     failure = error;
-    if (!run.clientLeft) stream.send(`data: ${JSON.stringify(errorFrame(error))}\n\n`);
+    if (!run.clientLeft) stream.send(failureText(error));
   } finally {
     stream.end();
   }
   return failure;
 }
 
-const frame = (event: Event): string => `data: ${eventJson(event)}\n\n`;
-const numbered = (event: Event, id: string): string => `id: ${id}\ndata: ${eventJson(event)}\n\n`;
+/** Sends the frames of a run that goes on by itself, with ids to come back with, as long as somebody reads. */
+export async function sendFrames(
+  reply: FastifyReply,
+  frames: AsyncIterable<Frame>,
+  { runId, signal }: { readonly runId: string; readonly signal: AbortSignal },
+  options: SseOptions,
+): Promise<void> {
+  const stream = new EventStream(reply, options);
+  try {
+    for await (const frame of frames) {
+      const text = `id: ${positionText(runId, frame)}\ndata: ${storedEventJson(frame.event)}\n\n`;
+      if (!stream.send(text)) await stream.ready();
+    }
+  } catch (error) {
+    if (!signal.aborted) stream.send(failureText(error));
+  } finally {
+    stream.end();
+  }
+}
+
+const failureText = (error: unknown): string => `data: ${JSON.stringify(errorFrame(error))}\n\n`;
 
 /**
  * The writing end of a response that stays open. What is sent before the event loop turns leaves in one write, always

@@ -85,6 +85,15 @@ function changeLast(kept: Event[], { content, state = {} }: ForkRequest): void {
   kept.push({ ...last, id: newId(), actions, ...(content && { content }) });
 }
 
+/** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */
+export async function takeBack(services: Services, key: SessionKey, runId: string): Promise<void> {
+  try {
+    await rewindSession(services, key, runId);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'event_not_found')) throw error;
+  }
+}
+
 async function mustGet(services: Services, key: SessionKey): Promise<Session> {
   const session = await services.sessions.getSession(key);
   if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);

@@ -1,12 +1,9 @@
-import { enter } from '../agents/enter.ts';
-import { indexTree } from '../agents/tree.ts';
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/history.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
-import { newEvent } from '../core/new-event.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import { llmSummarizer } from '../models/llm-summarizer.ts';
@@ -14,12 +11,13 @@ import type { Event } from '../schemas/event.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 import { openSpan, type OpenSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
-import { type ForkRequest, forkSession, rewindSession } from './branching.ts';
+import { answersTo, turnOf } from './answers.ts';
+import { type ForkRequest, forkSession, rewindSession, takeBack } from './branching.ts';
 import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
 import { type LiveRunRequest, LiveTalk } from './live.ts';
-import { askAll, checkPluginNames, closeAll, firstAnswer } from './plugins.ts';
-import { agentToRun, eventsAtStart } from './resume.ts';
+import { askAll, checkPluginNames, closeAll } from './plugins.ts';
+import { eventsAtStart } from './resume.ts';
 import { SessionQueue, type Turn } from './session-queue.ts';
 import { store } from './store-event.ts';
 import { showEarly, storeUserMessage } from './user-message.ts';
@@ -38,6 +36,8 @@ export interface RunnerOptions {
   readonly onBusy?: OnBusy;
   /** Runs that may wait for one session. Default 16. */
   readonly maxQueued?: number;
+  /** The lines of runs, where others look at them, too. */
+  readonly queue?: SessionQueue;
   /** Where the runtime reports what it put up with. */
   readonly log?: RunLog;
   /** Trades what users answer to credential requests. */
@@ -66,15 +66,16 @@ export class Runner {
   constructor(options: RunnerOptions) {
     checkPluginNames(options.plugins ?? []);
     this.#options = options;
-    this.#queue = new SessionQueue(options.maxQueued);
+    this.#queue = options.queue ?? new SessionQueue(options.maxQueued);
   }
 
   /**
    * Resolves once it is this run's turn and the message is stored. Whatever is the caller's fault is thrown here,
    * before the first event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
+   * `onQueued` is called when there are runs before it.
    */
-  async start(request: RunRequest, signal: AbortSignal): Promise<Run> {
-    return this.#begin(request, signal, async (ctx) => ({
+  async start(request: RunRequest, signal: AbortSignal, onQueued?: () => void): Promise<Run> {
+    return this.#begin({ request, onQueued }, signal, async (ctx) => ({
       ctx: { ...ctx, ...(await storeUserMessage(request, ctx)) },
     }));
   }
@@ -85,14 +86,14 @@ export class Runner {
    */
   async startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<Run> {
     const runConfig: RunConfig = { ...request.runConfig, streamingMode: 'bidi' };
-    return this.#begin({ ...request, runConfig, streaming: false }, signal, async (ctx) => ({
+    return this.#begin({ request: { ...request, runConfig, streaming: false } }, signal, async (ctx) => ({
       ctx,
       live: new LiveTalk(ctx, input),
     }));
   }
 
   async #begin(
-    request: RunRequest,
+    { request, onQueued }: { request: RunRequest; onQueued?: (() => void) | undefined },
     signal: AbortSignal,
     open: (ctx: RunContext) => Promise<{ ctx: RunContext; live?: LiveTalk }>,
   ): Promise<Run> {
@@ -107,11 +108,15 @@ export class Runner {
       letGo?.();
     };
     try {
-      turn = await this.#queue.enter(request, request.onBusy ?? this.#options.onBusy ?? 'queue', signal);
+      const id = request.invocationId ?? newId('e-');
+      const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
+      turn = await this.#queue.enter(request, policy, signal, { id, onQueued });
+      if (turn.takesBack !== undefined) await takeBack(this.#options.services, request, turn.takesBack);
       const session = await this.#sessionFor(request, runConfig.autoCreateSession === true);
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
       showEarly(request.stateDelta ?? {}, session);
-      const ctx = this.#contextFor(app, session, { request, runConfig, signal: turn.signal, span });
+      turn.session = session;
+      const ctx = this.#contextFor(app, session, { id, request, runConfig, signal: turn.signal, span });
       const opened = await open(ctx);
       return this.#prepare(opened.ctx, turn, { span, finish, live: opened.live });
     } catch (error) {
@@ -154,14 +159,14 @@ export class Runner {
     app: App,
     session: Session,
     {
+      id: invocationId,
       request,
       runConfig,
       signal,
       span,
-    }: { request: RunRequest; runConfig: RunConfig; signal: AbortSignal; span: OpenSpan },
+    }: { id: string; request: RunRequest; runConfig: RunConfig; signal: AbortSignal; span: OpenSpan },
   ): RunContext {
     const { services, models, plugins = [], log, credentials } = this.#options;
-    const invocationId = request.invocationId ?? newId('e-');
     span.set({
       'gcp.vertex.agent.invocation_id': invocationId,
       'gcp.vertex.agent.session_id': session.id,
@@ -213,6 +218,7 @@ export class Runner {
       const answers = live?.events() ?? (isPlain ? turnOf(ctx) : answersTo(ctx));
       for await (const event of stopOnAbort(answers, ctx.signal)) {
         last = isPlain && event.partial && !live ? event : await (live?.keep(event) ?? store(event, ctx));
+        turn.feed?.put(last, live ? !Object.isFrozen(last) : last.partial === true);
         yield last;
       }
       failure = undefined;
@@ -221,11 +227,18 @@ export class Runner {
       failure = error;
       const closing = await this.#close(ctx, last, failure);
       failureStored = true;
-      if (closing) yield closing;
+      if (closing) {
+        turn.feed?.put(closing);
+        yield closing;
+      }
       throw error;
     } finally {
       clearTimeout(timer);
-      if (failure !== undefined && !failureStored) await this.#close(ctx, last, failure);
+      if (failure !== undefined && !failureStored) {
+        const closing = await this.#close(ctx, last, failure);
+        if (closing) turn.feed?.put(closing);
+      }
+      turn.feed?.end(failure);
       if (failure !== undefined) span.fail(failure);
       if (ctx.plugins.length > 0) await this.#afterRun(ctx, failure);
       finish();
@@ -258,19 +271,6 @@ export class Runner {
     const failures = await askAll(ctx.plugins, (plugin) => plugin.afterRun?.(ctx));
     if (failures.length > 0 && failure === undefined) throw failures[0];
   }
-}
-
-/** What plugins answer in the place of the agent, or the agent's turn. */
-async function* answersTo(ctx: RunContext): AsyncIterable<Event> {
-  const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
-  if (early) yield newEvent(ctx, 'model', { content: early });
-  else yield* turnOf(ctx);
-}
-
-function turnOf(ctx: RunContext): AsyncIterable<Event> {
-  const { session, app } = ctx;
-  const events = ctx.continuing ? eventsAtStart(session.events, ctx.invocationId) : session.events;
-  return enter(agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable), ctx);
 }
 
 /** The session as the run sees it: its events are the run's own copy, less what was rewound. */

@@ -1,24 +1,35 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { OnBusy } from '../schemas/run.ts';
-import type { SessionKey } from '../schemas/session.ts';
+import type { Session, SessionKey } from '../schemas/session.ts';
+import type { RunFeed } from './run-feed.ts';
 
 /** The right to be the only run of a session. Its signal ends when the caller's does, or when another run interrupts. */
 export interface Turn {
   readonly signal: AbortSignal;
+  /** The run whose events are to be taken back before this one begins. */
+  readonly takesBack: string | undefined;
+  /** What the run reads and writes, once it has begun. */
+  session: Session | undefined;
+  /** Where to tell what the run yields; absent while nobody asks. */
+  readonly feed: RunFeed | undefined;
   /** Ends the run from inside, for instance when its time is over. */
   abort(reason: AppError): void;
   /** Lets the next run begin. Calling it again does nothing. */
   release(): void;
 }
 
-interface Line {
-  running: LinkedAbort;
-  readonly waiting: Waiter[];
+/** What is known of a run when it asks for its turn. */
+export interface Arrival {
+  /** The run's id. */
+  readonly id?: string;
+  /** Called when the run has to wait. */
+  readonly onQueued?: (() => void) | undefined;
 }
 
-interface Waiter {
-  readonly start: () => void;
+interface Line {
+  running: Seat;
+  readonly waiting: Seat[];
 }
 
 /** Lets one run at a time into each session; the others wait in the order they came. Sessions never wait for each other. */
@@ -32,13 +43,18 @@ export class SessionQueue {
 
   /**
    * Resolves when it is this run's turn. Throws `session_busy` (policy `reject`), `queue_full`, or the signal's reason
-   * when the caller leaves the line. `interrupt` ends the run in progress and goes next.
+   * when the caller leaves the line. `interrupt` and `rollback` end the run in progress and go next.
    */
-  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal): Promise<Turn> {
+  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Turn> {
     signal.throwIfAborted();
-    const key = `${session.appName}\n${session.userId}\n${session.sessionId}`;
+    const key = lineOf(session);
     const line = this.#lines.get(key);
-    if (!line) return this.#begin(key, signal);
+    if (!line) {
+      const seat = new Seat(arrival.id ?? '', signal, key, this);
+      this.#lines.set(key, { running: seat, waiting: [] });
+      seat.begin();
+      return seat;
+    }
     if (policy === 'reject') {
       throw new AppError('session_busy', `Session "${session.sessionId}" has a run in progress`, { retryAfter: 1 });
     }
@@ -51,37 +67,56 @@ export class SessionQueue {
         },
       );
     }
-    if (policy === 'interrupt') {
+    const seat = new Seat(arrival.id ?? '', signal, key, this);
+    if (policy !== 'queue') {
+      if (policy === 'rollback') seat.takesBack = line.running.id;
       line.running.abort(new AppError('run_interrupted', 'Another run of this session took its place'));
     }
-    await waitInLine(line, policy, signal);
-    return this.#begin(key, signal);
+    const turn = waitInLine(line, seat, policy);
+    arrival.onQueued?.();
+    await turn;
+    return seat;
   }
 
-  #begin(key: string, signal: AbortSignal): Turn {
-    const running = new LinkedAbort(signal);
-    const line = this.#lines.get(key);
-    if (line) line.running = running;
-    else this.#lines.set(key, { running, waiting: [] });
-    return new HeldTurn(running, key, this);
+  /** The runs of a session that are not over, the one in progress first. */
+  of(session: SessionKey): readonly Seat[] {
+    const line = this.#lines.get(lineOf(session));
+    return line ? [line.running, ...line.waiting] : [];
   }
 
   /** Lets the next run of a session begin. */
   next(key: string): void {
-    const next = this.#lines.get(key)?.waiting.shift();
-    if (next) next.start();
-    else this.#lines.delete(key);
+    const line = this.#lines.get(key);
+    const next = line?.waiting.shift();
+    if (!line || !next) {
+      this.#lines.delete(key);
+      return;
+    }
+    line.running = next;
+    next.begin();
   }
 }
 
+const lineOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
+
 /** A class, because an object with functions of its own made for every run outlives the run in the garbage collector. */
-class HeldTurn implements Turn {
+export class Seat implements Turn {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs = Date.now();
+  startedAtMs: number | undefined;
+  takesBack: string | undefined;
+  session: Session | undefined;
+  feed: RunFeed | undefined;
   readonly #running: LinkedAbort;
   readonly #key: string;
   #queue: SessionQueue | undefined;
+  #onTurn: (() => void) | undefined;
+  #over: PromiseWithResolvers<void> | undefined;
 
-  constructor(running: LinkedAbort, key: string, queue: SessionQueue) {
-    this.#running = running;
+  constructor(id: string, signal: AbortSignal, key: string, queue: SessionQueue) {
+    this.id = id;
+    this.#running = new LinkedAbort(signal);
     this.#key = key;
     this.#queue = queue;
   }
@@ -90,33 +125,59 @@ class HeldTurn implements Turn {
     return this.#running.signal;
   }
 
+  /** Resolves when the run is over. */
+  get over(): Promise<void> {
+    if (!this.#queue) return Promise.resolve();
+    this.#over ??= Promise.withResolvers();
+    return this.#over.promise;
+  }
+
   abort(reason: AppError): void {
     this.#running.abort(reason);
   }
 
+  begin(): void {
+    this.startedAtMs = Date.now();
+    this.#onTurn?.();
+    this.#onTurn = undefined;
+  }
+
+  /** Calls back when the run's turn has come. */
+  whenItsTurn(onTurn: () => void): void {
+    this.#onTurn = onTurn;
+  }
+
   release(): void {
     const queue = this.#queue;
+    this.leave();
+    queue?.next(this.#key);
+  }
+
+  /** Ends a run that had no turn, or has it no more. */
+  leave(): void {
+    if (!this.#queue) return;
     this.#queue = undefined;
-    if (!queue) return;
     this.#running[Symbol.dispose]();
-    queue.next(this.#key);
+    this.feed?.end(undefined);
+    this.#over?.resolve();
   }
 }
 
-function waitInLine(line: Line, policy: OnBusy, signal: AbortSignal): Promise<void> {
+function waitInLine(line: Line, seat: Seat, policy: OnBusy): Promise<void> {
+  const { signal } = seat;
   return new Promise((resolve, reject) => {
-    const waiter: Waiter = {
-      start: () => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      },
-    };
     const leave = (): void => {
-      line.waiting.splice(line.waiting.indexOf(waiter), 1);
+      line.waiting.splice(line.waiting.indexOf(seat), 1);
+      seat.feed?.end(signal.reason);
+      seat.leave();
       reject(signal.reason as Error);
     };
+    seat.whenItsTurn(() => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    });
     signal.addEventListener('abort', leave, { once: true });
-    if (policy === 'interrupt') line.waiting.unshift(waiter);
-    else line.waiting.push(waiter);
+    if (policy === 'queue') line.waiting.push(seat);
+    else line.waiting.unshift(seat);
   });
 }

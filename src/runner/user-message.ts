@@ -20,13 +20,8 @@ export async function storeUserMessage(
   ctx: RunContext,
 ): Promise<{ userContent?: Content }> {
   const stateDelta = request.stateDelta ?? {};
+  checkMessage(request);
   const sent = withRole(request.newMessage);
-  if (!sent && request.invocationId === undefined) {
-    throw new AppError('invalid_request', 'newMessage: is required unless invocationId names a run to continue');
-  }
-  if (sent?.parts.some((part) => reserved.has(part.functionCall?.name ?? ''))) {
-    throw new AppError('invalid_request', 'newMessage: may not hold a function call that only the server makes');
-  }
   const replaced =
     sent && ctx.plugins.length > 0
       ? await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent))
@@ -46,6 +41,16 @@ export async function storeUserMessage(
   });
   const stored = await ctx.services.sessions.appendEvent(ctx.session, event);
   return stored.content ? { userContent: stored.content } : {};
+}
+
+/** Throws `invalid_request` for a message that no plugin could mend. */
+export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'newMessage' | 'invocationId'>): void {
+  if (!newMessage && invocationId === undefined) {
+    throw new AppError('invalid_request', 'newMessage: is required unless invocationId names a run to continue');
+  }
+  if (newMessage?.parts.some((part) => reserved.has(part.functionCall?.name ?? ''))) {
+    throw new AppError('invalid_request', 'newMessage: may not hold a function call that only the server makes');
+  }
 }
 
 /** Plugins read a request's delta in the state before its message is stored; storing it applies the same values again. */

@@ -4,8 +4,11 @@ import { lenient } from './lenient.ts';
 import { Name } from './names.ts';
 import { State } from './session.ts';
 
-/** What to do with a run when its session already has one: wait in line, answer 409, or cancel the one that runs. */
-export const OnBusy = z.enum(['queue', 'reject', 'interrupt']);
+/**
+ * What to do with a run when its session already has one: wait in line, answer 409, or cancel the one that runs, which
+ * keeps what it stored (`interrupt`) or has it taken back (`rollback`).
+ */
+export const OnBusy = z.enum(['queue', 'reject', 'interrupt', 'rollback']);
 export type OnBusy = z.infer<typeof OnBusy>;
 
 /** What a run does when the client that started it leaves. */
@@ -42,23 +45,30 @@ export const RunConfig = lenient({
 });
 export type RunConfig = z.infer<typeof RunConfig>;
 
-/** Body of `/run` and `/run_sse`. `newMessage` may be absent only when `invocationId` names a run to go on with. */
-export const RunRequest = lenient({
-  appName: Name,
-  userId: Name,
-  sessionId: Name,
+const runFields = {
   newMessage: MessageContent.optional(),
   streaming: z.boolean().default(false),
   stateDelta: State.optional(),
   functionCallEventId: z.string().optional(),
-  invocationId: z.string().optional(),
+  invocationId: Name.optional(),
   customMetadata: z.record(z.string(), z.unknown()).optional(),
   onBusy: OnBusy.optional(),
   onDisconnect: OnDisconnect.optional(),
   resumable: z.boolean().optional(),
   runConfig: RunConfig.optional(),
+};
+
+/** Body of `/run` and `/run_sse`. `newMessage` may be absent only when `invocationId` names a run to go on with. */
+export const RunRequest = lenient({
+  appName: Name,
+  userId: Name,
+  sessionId: Name,
+  ...runFields,
 }).meta({ id: 'RunRequest' });
 export type RunRequest = z.infer<typeof RunRequest>;
+
+/** The same where the path says whose session it is. */
+export const RunBody = lenient(runFields).meta({ id: 'RunBody' });
 
 const marker = z.record(z.string(), z.unknown());
 

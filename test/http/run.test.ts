@@ -44,7 +44,9 @@ it('numbers the frames of a resumable stream', async () => {
   const answer = await app.inject({ method: 'POST', url: '/run_sse', payload: runBody('Hi', { resumable: true }) });
 
   expect(answer.body).toBe(
-    events.map((event, index) => `id: e-1:${index + 1}\ndata: ${eventJson(event)}\n\n`).join(''),
+    events
+      .map((event, index) => `id: ${String(answer.headers['x-run-id'])}:${index + 1}\ndata: ${eventJson(event)}\n\n`)
+      .join(''),
   );
 });
 

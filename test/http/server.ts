@@ -6,6 +6,8 @@ import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig, LiveStarter, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
+import { RunDesk } from '../../src/runner/run-desk.ts';
+import { SessionQueue } from '../../src/runner/session-queue.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { Prices } from '../../src/schemas/prices.ts';
@@ -65,10 +67,12 @@ export async function server({
     warn: (fields, message) => void logged.push({ level: 'warn', fields, message }),
     error: (fields, message) => void logged.push({ level: 'error', fields, message }),
   };
+  const starter = runner ?? scriptedRunner(script);
   const app = await buildApp({
     loader,
     services,
-    runner: { ...noBranching, startLive, ...(runner ?? scriptedRunner(script)) },
+    runner: { ...noBranching, startLive, ...starter },
+    runs: new RunDesk({ runner: starter, queue: new SessionQueue(), services }),
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
     version: '1.2.3',

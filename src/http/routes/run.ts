@@ -1,22 +1,27 @@
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Event, eventJson } from '../../schemas/event.ts';
+import type { Frame, Runs } from '../../core/runs.ts';
+import { Event, eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import { runRequestFor } from '../default-app.ts';
 import type { Log, RunStarter } from '../deps.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
-import { sendEvents, type SseOptions } from '../sse.ts';
+import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
+import { sendEvents, sendFrames, type SseOptions } from '../sse.ts';
 
 interface RunRoutes {
   readonly runner: RunStarter;
-  readonly runs: ActiveRuns;
+  readonly runs: Runs;
+  readonly active: ActiveRuns;
   readonly sse: SseOptions;
   readonly log: Log;
   readonly defaultApp: string | undefined;
 }
 
-export function runOperations({ runner, runs, sse, log, defaultApp }: RunRoutes): Operation[] {
+export function runOperations({ runner, runs, active, sse, log, defaultApp }: RunRoutes): Operation[] {
   const body = runRequestFor(defaultApp, RunRequest);
+  const submit = submitter(runs);
   return [
     operation({
       method: 'POST',
@@ -25,11 +30,14 @@ export function runOperations({ runner, runs, sse, log, defaultApp }: RunRoutes)
       summary: 'Run an agent and answer all its events at once',
       body,
       answer: { schema: z.array(Event), description: 'The events in order, without the user message' },
-      async handle({ body: request }, { reply }) {
-        const run = runs.open(reply.raw, request.onDisconnect);
+      async handle({ body: request }, { request: { headers }, reply }) {
+        if (headers['idempotency-key'] !== undefined) return answerAll(await submit(request, reply));
+        const run = active.open(reply.raw, request.onDisconnect);
         try {
           const texts: string[] = [];
-          for await (const event of await runner.start(request, run.signal)) {
+          const events = await runner.start(request, run.signal);
+          showRunId(reply, events.invocationId);
+          for await (const event of events) {
             run.signal.throwIfAborted();
             texts.push(eventJson(event));
           }
@@ -51,11 +59,17 @@ export function runOperations({ runner, runs, sse, log, defaultApp }: RunRoutes)
         mediaType: 'text/event-stream',
         description: 'One `data:` line of JSON for each event; a failure is a last object with the key `error`',
       },
-      async handle({ body: request }, { reply }) {
-        const run = runs.open(reply.raw, request.onDisconnect);
+      async handle({ body: request }, { request: { headers }, reply }) {
+        if (request.resumable === true || headers['idempotency-key'] !== undefined) {
+          const { frames, runId, signal } = await submit(request, reply);
+          await sendFrames(reply, frames, { runId, signal }, sse);
+          return reply;
+        }
+        const run = active.open(reply.raw, request.onDisconnect);
         try {
           const events = await runner.start(request, run.signal);
-          const failure = await sendEvents(reply, events, run, { ...sse, resumable: request.resumable === true });
+          showRunId(reply, events.invocationId);
+          const failure = await sendEvents(reply, events, run, sse);
           if (failure !== undefined && !run.signal.aborted) log.warn({ err: failure }, 'stream failed');
           return reply;
         } finally {
@@ -64,4 +78,39 @@ export function runOperations({ runner, runs, sse, log, defaultApp }: RunRoutes)
       },
     }),
   ];
+}
+
+interface Followed {
+  readonly runId: string;
+  readonly frames: AsyncIterable<Frame>;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts runs that outlive their connection, unless the client wants to take them with it, and follows them. */
+function submitter(runs: Runs) {
+  return async (request: RunRequest, reply: FastifyReply): Promise<Followed> => {
+    const signal = clientSignal(reply);
+    const { run, replayed } = await runs.submit(request, { idempotencyKey: idempotencyKeyOf(reply.request) });
+    const key = { appName: run.appName, userId: run.userId, sessionId: run.sessionId, runId: run.id };
+    const leave = (): void => {
+      // Whether the run is gone by then, or its session, is nobody's concern any more.
+      runs.cancel(key, { rollback: false }, new AbortController().signal).catch(() => {});
+    };
+    if (request.onDisconnect === 'cancel') {
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true });
+    }
+    showRunId(reply, run.id);
+    if (replayed) reply.header('idempotency-replayed', 'true');
+    return { runId: run.id, frames: await runs.follow(key, { whole: 0, piece: 0 }, signal), signal };
+  };
+}
+
+/** All whole events of a run, once it is over. */
+async function answerAll({ frames, signal }: Followed): Promise<JsonText> {
+  const texts: string[] = [];
+  for await (const { event } of frames) texts.push(storedEventJson(event));
+  signal.throwIfAborted();
+  return new JsonText(`[${texts.join(',')}]`);
 }

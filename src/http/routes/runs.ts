@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Runs } from '../../core/runs.ts';
+import { Event } from '../../schemas/event.ts';
+import { lenient } from '../../schemas/lenient.ts';
+import { Name } from '../../schemas/names.ts';
+import { Run, RunStatus } from '../../schemas/run-record.ts';
+import { RunBody } from '../../schemas/run.ts';
+import { type Operation, operation } from '../operation.ts';
+import { QueryCount, SessionParams } from '../path-params.ts';
+import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
+import { sendFrames, type SseOptions } from '../sse.ts';
+import { readPosition } from '../stream-position.ts';
+
+interface RunResourceRoutes {
+  readonly runs: Runs;
+  readonly sse: SseOptions;
+}
+
+const all = '/apps/{appName}/users/{userId}/sessions/{sessionId}/runs';
+const one = `${all}/{runId}`;
+const tag = 'Runs';
+const maxWaitMs = 60_000;
+
+const RunParams = SessionParams.extend({ runId: Name });
+const ListQuery = lenient({ status: RunStatus.optional(), limit: QueryCount.optional() });
+const WaitQuery = lenient({ timeoutMs: QueryCount.optional() });
+const StreamQuery = lenient({ lastEventId: z.string().optional() });
+const CancelBody = z.preprocess((body) => body ?? {}, lenient({ rollback: z.boolean().default(false) }));
+
+/** Runs as resources, an extension of ours: started in the background, looked at, joined and ended by anybody. */
+export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operation[] {
+  return [
+    operation({
+      method: 'POST',
+      paths: [all],
+      tag,
+      feature: 'runs',
+      summary: 'Start a run in the background',
+      params: SessionParams,
+      body: RunBody,
+      answer: { status: 202, schema: Run, description: 'The run, queued or running' },
+      async handle({ params, body }, { request, reply }) {
+        const idempotencyKey = idempotencyKeyOf(request);
+        const { run, replayed } = await runs.submit({ ...body, ...params }, { idempotencyKey });
+        const path = [params.appName, params.userId, params.sessionId, run.id].map(encodeURIComponent);
+        showRunId(reply, run.id);
+        reply.code(202).header('location', `/apps/${path[0]}/users/${path[1]}/sessions/${path[2]}/runs/${path[3]}`);
+        if (replayed) reply.header('idempotency-replayed', 'true');
+        return run;
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: [all],
+      tag,
+      feature: 'runs',
+      summary: 'List the runs of a session, newest first',
+      params: SessionParams,
+      query: ListQuery,
+      answer: { schema: z.array(Run) },
+      handle: ({ params, query }) => runs.list(params, query),
+    }),
+    operation({
+      method: 'GET',
+      paths: [one],
+      tag,
+      feature: 'runs',
+      summary: 'Read how a run is',
+      params: RunParams,
+      answer: { schema: Run },
+      handle: ({ params }) => runs.get(params),
+    }),
+    operation({
+      method: 'POST',
+      paths: [`${one}/cancel`],
+      tag,
+      feature: 'runs',
+      summary: 'End a run, and take back what it did if asked to; one that is over stays as it is',
+      params: RunParams,
+      body: CancelBody,
+      answer: { schema: Run, description: 'The run, which is over' },
+      handle: ({ params, body }, { reply }) => runs.cancel(params, body, clientSignal(reply)),
+    }),
+    operation({
+      method: 'GET',
+      paths: [`${one}/wait`],
+      tag,
+      feature: 'runs',
+      summary: 'Wait until a run is over, or for a while',
+      params: RunParams,
+      query: WaitQuery,
+      answer: { schema: Run, description: 'The run as it is then' },
+      handle: ({ params, query }, { reply }) =>
+        runs.wait(params, Math.min(query.timeoutMs ?? maxWaitMs / 2, maxWaitMs), clientSignal(reply)),
+    }),
+    operation({
+      method: 'GET',
+      paths: [`${one}/stream`],
+      tag,
+      feature: 'runs',
+      summary: 'Follow the events of a run, from the first or from behind Last-Event-ID',
+      params: RunParams,
+      query: StreamQuery,
+      answer: { schema: Event, mediaType: 'text/event-stream', description: 'As `/run_sse`, each frame with an `id:`' },
+      async handle({ params, query }, { request, reply }) {
+        const last = request.headers['last-event-id'] ?? query.lastEventId;
+        const after = readPosition(Array.isArray(last) ? last[0] : last, params.runId);
+        const signal = clientSignal(reply);
+        const frames = await runs.follow(params, after, signal);
+        showRunId(reply, params.runId);
+        await sendFrames(reply, frames, { runId: params.runId, signal }, sse);
+        return reply;
+      },
+    }),
+  ];
+}

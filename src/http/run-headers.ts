@@ -1,0 +1,29 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../base/errors.ts';
+
+const maxKeyLength = 255;
+
+/** Says which run answers. Clients may choose ids, so they are percent-encoded. */
+export function showRunId(reply: FastifyReply, runId: string): void {
+  reply.header('x-run-id', encodeURIComponent(runId));
+}
+
+/** The `Idempotency-Key` of a request that starts a run. Throws `invalid_request` for one that is blank or too long. */
+export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  const text = String(key).trim();
+  if (text.length > 0 && text.length <= maxKeyLength) return text;
+  throw new AppError('invalid_request', `Idempotency-Key: has to have 1 to ${maxKeyLength} characters`);
+}
+
+/** Aborts when the client leaves before it was answered. */
+export function clientSignal({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  const leave = (): void => {
+    if (!raw.writableEnded) controller.abort(new AppError('run_cancelled', 'The client left'));
+  };
+  raw.once('close', leave);
+  if (raw.destroyed) leave();
+  return controller.signal;
+}

@@ -1,0 +1,126 @@
+import type { AppError } from '../base/errors.ts';
+import type { RunKey } from '../core/runs.ts';
+import type { SessionKey } from '../schemas/session.ts';
+import { RunFeed } from './run-feed.ts';
+
+/** Runs that are over and still known. */
+const maxOver = 1_000;
+/** What the pieces of runs that are over may take together, roughly in bytes. */
+const maxWeight = 64 * 1024 * 1024;
+const keyLifetimeMs = 24 * 60 * 60_000;
+
+/** What was asked for with a key: the run, and a fingerprint of the request. */
+export interface Asked {
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/** A run that goes on without a connection. */
+export class BackgroundRun {
+  readonly key: RunKey;
+  readonly asked: Asked | undefined;
+  readonly feed = new RunFeed();
+  readonly createdAtMs = Date.now();
+  startedAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  failure: unknown;
+  readonly #controller = new AbortController();
+  readonly #accepted = Promise.withResolvers<void>();
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(key: RunKey, asked: Asked | undefined) {
+    this.key = key;
+    this.asked = asked;
+    this.#accepted.promise.catch(() => {}); // whoever asked was told, and others may not have asked
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isOver(): boolean {
+    return this.endedAtMs !== undefined;
+  }
+
+  /** Resolves when the run is over. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  /** Resolves when the run has begun or waits in line; rejects with why it was refused. */
+  get accepted(): Promise<void> {
+    return this.#accepted.promise;
+  }
+
+  accept(refusal?: unknown): void {
+    if (refusal === undefined) this.#accepted.resolve();
+    else this.#accepted.reject(refusal);
+  }
+
+  cancel(reason: AppError): void {
+    this.#controller.abort(reason);
+  }
+
+  end(failure: unknown): void {
+    if (this.isOver) return;
+    this.accept(failure);
+    this.failure = failure;
+    this.endedAtMs = Date.now();
+    this.feed.end(failure);
+    this.#over.resolve();
+  }
+}
+
+/** The background runs of this process that are not over, and the last ones that are. */
+export class BackgroundRuns {
+  readonly #runs = new Map<string, BackgroundRun>();
+  readonly #asked = new Map<string, BackgroundRun>();
+  readonly #over: BackgroundRun[] = [];
+  #weight = 0;
+
+  find(key: RunKey): BackgroundRun | undefined {
+    return this.#runs.get(nameOf(key));
+  }
+
+  /** The run an idempotency key stands for. */
+  asked(key: string): BackgroundRun | undefined {
+    const run = this.#asked.get(key);
+    return run && Date.now() - run.createdAtMs < keyLifetimeMs ? run : undefined;
+  }
+
+  of({ appName, userId, sessionId }: SessionKey): readonly BackgroundRun[] {
+    return this.all().filter(
+      ({ key }) => key.sessionId === sessionId && key.userId === userId && key.appName === appName,
+    );
+  }
+
+  all(): readonly BackgroundRun[] {
+    return [...this.#runs.values()];
+  }
+
+  add(run: BackgroundRun): void {
+    this.#runs.set(nameOf(run.key), run);
+    if (run.asked) this.#asked.set(run.asked.key, run);
+  }
+
+  /** Forgets a run, as if it had never been asked for. */
+  remove(run: BackgroundRun): void {
+    if (this.find(run.key) === run) this.#runs.delete(nameOf(run.key));
+    if (run.asked && this.#asked.get(run.asked.key) === run) this.#asked.delete(run.asked.key);
+  }
+
+  /** Keeps a run that is over for a while, and makes room for it. */
+  ended(run: BackgroundRun): void {
+    this.#over.push(run);
+    this.#weight += run.feed.weight;
+    while (this.#over.length > maxOver || (this.#weight > maxWeight && this.#over.length > 1)) {
+      const oldest = this.#over.shift();
+      if (!oldest) return;
+      this.#weight -= oldest.feed.weight;
+      this.remove(oldest);
+    }
+  }
+}
+
+const nameOf = ({ appName, userId, sessionId, runId }: RunKey): string =>
+  `${appName}\n${userId}\n${sessionId}\n${runId}`;

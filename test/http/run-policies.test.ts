@@ -1,0 +1,103 @@
+import { expect, it, vi } from 'vitest';
+import type { Run } from '../../src/schemas/run-record.ts';
+import { runServer, SteppedAgent } from './run-server.ts';
+
+it('queues runs in their order, up to a limit', async () => {
+  const agent = new SteppedAgent('Hi');
+  const { start, wait } = await runServer(agent);
+  const answers = [];
+  for (const text of ['one', 'two', 'three', 'four']) answers.push(await start(text));
+
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([202, 202, 202, 429]);
+  expect(answers[3]!.headers['retry-after']).toBe('1');
+  expect(answers[3]!.json()).toMatchObject({ code: 'queue_full' });
+
+  agent.open();
+  await wait(answers[2]!.json<Run>().id);
+  expect(agent.begun).toEqual(['one', 'two', 'three']);
+});
+
+it('accepts exactly one of many runs under the policy reject', async () => {
+  const { start } = await runServer(new SteppedAgent('Hi'));
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => start('go', { onBusy: 'reject' })));
+
+  expect(answers.filter(({ statusCode }) => statusCode === 202)).toHaveLength(1);
+  expect(answers.filter(({ statusCode }) => statusCode === 409)).toHaveLength(19);
+  expect(answers.find(({ statusCode }) => statusCode === 409)!.json()).toMatchObject({ code: 'session_busy' });
+});
+
+it('lets a run interrupt the one at work, which keeps what it stored', async () => {
+  const agent = new SteppedAgent('Hi');
+  const { start, wait, read, texts } = await runServer(agent);
+  const first = (await start('one')).json<Run>();
+  await vi.waitUntil(() => agent.isWaiting);
+  agent.isOpen = true;
+  const second = (await start('two', { onBusy: 'interrupt' })).json<Run>();
+
+  expect(await wait(second.id)).toMatchObject({ status: 'done' });
+  expect(await read(first.id)).toMatchObject({ status: 'interrupted', error: { code: 'run_interrupted' } });
+  expect(await texts()).toEqual(['one', 'run_interrupted', 'two', 'Hi']);
+});
+
+it('lets a run take the place of the one at work, and takes back what that did', async () => {
+  const agent = new SteppedAgent('Hi');
+  const { start, wait, read, services, key } = await runServer(agent);
+  const first = (await start('one', { stateDelta: { mood: 'old' } })).json<Run>();
+  await vi.waitUntil(() => agent.isWaiting);
+  agent.isOpen = true;
+  const second = (await start('two', { onBusy: 'rollback' })).json<Run>();
+
+  expect(await wait(second.id)).toMatchObject({ status: 'done' });
+  expect(await read(first.id)).toMatchObject({ status: 'interrupted' });
+  const session = await services.sessions.getSession(key);
+  expect(session!.events.map(({ actions }) => actions.rewindBeforeInvocationId)).toContain(first.id);
+  expect(session!.state).toEqual({});
+});
+
+it('starts one run for an idempotency key, and answers its repetitions with it', async () => {
+  const agent = new SteppedAgent('Hi');
+  const { start, wait, texts } = await runServer(agent);
+  const key = { 'idempotency-key': 'k-1' };
+
+  const [first, second] = await Promise.all([start('one', {}, key), start('one', {}, key)]);
+  agent.open();
+  await wait(first.json<Run>().id);
+  const third = await start('one', {}, key);
+  const other = await start('two', {}, key);
+
+  expect([second.statusCode, third.statusCode]).toEqual([202, 202]);
+  expect(new Set([first, second, third].map((answer) => answer.json<Run>().id)).size).toBe(1);
+  expect([first, second, third].map(({ headers }) => headers['idempotency-replayed'])).toEqual([
+    undefined,
+    'true',
+    'true',
+  ]);
+  expect(other.json()).toMatchObject({ status: 422, code: 'idempotency_mismatch' });
+  expect(await texts()).toEqual(['one', 'Hi']);
+});
+
+it('repeats the answer of /run and /run_sse to the same key', async () => {
+  const agent = new SteppedAgent('Hi');
+  agent.isOpen = true;
+  const { app, key, texts } = await runServer(agent);
+  const send = (url: string, idempotencyKey: string) =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers: { 'idempotency-key': idempotencyKey },
+      payload: { ...key, newMessage: { parts: [{ text: 'one' }] } },
+    });
+
+  const runs = [await send('/run', 'a'), await send('/run', 'a')];
+  const streams = [await send('/run_sse', 'b'), await send('/run_sse', 'b')];
+
+  expect(runs[1]!.json()).toEqual(runs[0]!.json());
+  expect(streams[1]!.body).toBe(streams[0]!.body);
+  expect(runs[1]!.headers).toMatchObject({
+    'idempotency-replayed': 'true',
+    'x-run-id': runs[0]!.headers['x-run-id'],
+  });
+  expect(await texts()).toEqual(['one', 'Hi', 'one', 'Hi']);
+  expect((await send('/run', ' ')).statusCode).toBe(400);
+});

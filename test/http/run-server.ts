@@ -1,0 +1,108 @@
+import { onTestFinished } from 'vitest';
+import { newEvent } from '../../src/core/new-event.ts';
+import type { Agent, RunContext } from '../../src/core/runtime.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { RunDesk } from '../../src/runner/run-desk.ts';
+import { SessionQueue } from '../../src/runner/session-queue.ts';
+import { textContent } from '../../src/schemas/content.ts';
+import type { Event } from '../../src/schemas/event.ts';
+import type { Run } from '../../src/schemas/run-record.ts';
+import { TraceRecorder } from '../../src/telemetry/recorder.ts';
+import { testRunner } from '../support/run.ts';
+import { readFrames, type SseFrame } from '../support/sse-frames.ts';
+
+/** Speaks one word at a time: the pieces first, then the whole, when the test says so. */
+export class SteppedAgent implements Agent {
+  readonly name = 'root';
+  readonly begun: string[] = [];
+  readonly #gates: PromiseWithResolvers<void>[] = [];
+  readonly #words: readonly string[];
+
+  constructor(...words: string[]) {
+    this.#words = words;
+  }
+
+  /** Whether runs go on by themselves. */
+  isOpen = false;
+
+  /** Lets every run go on to its end. */
+  open(): void {
+    this.isOpen = true;
+    for (const gate of this.#gates.splice(0)) gate.resolve();
+  }
+
+  /** Lets the run that waits go one event on. */
+  step(): void {
+    this.#gates.shift()?.resolve();
+  }
+
+  get isWaiting(): boolean {
+    return this.#gates.length > 0;
+  }
+
+  async *run(ctx: RunContext): AsyncIterable<Event> {
+    this.begun.push(ctx.userContent?.parts[0]?.text ?? '');
+    for (const word of this.#words) {
+      for (const text of word) {
+        await this.#next(ctx.signal);
+        yield newEvent(ctx, this.name, { partial: true, content: textContent('model', text) });
+      }
+      await this.#next(ctx.signal);
+      yield newEvent(ctx, this.name, { content: textContent('model', word) });
+    }
+  }
+
+  async #next(signal: AbortSignal): Promise<void> {
+    if (this.isOpen) return;
+    const gate = Promise.withResolvers<void>();
+    this.#gates.push(gate);
+    signal.addEventListener('abort', () => gate.reject(signal.reason));
+    await gate.promise;
+  }
+}
+
+/** A server over the real runner, with one app and a session for it. */
+export async function runServer(agent: Agent, { maxQueued = 2 }: { maxQueued?: number } = {}) {
+  const queue = new SessionQueue(maxQueued);
+  const { runner, key, services } = await testRunner(agent, { queue });
+  const loader = {
+    listAgents: async () => ['app'],
+    loadAgent: async () => ({ name: 'app', rootAgent: agent }),
+    close: async () => {},
+  };
+  const app = await buildApp({
+    loader,
+    services,
+    runner,
+    runs: new RunDesk({ runner, queue, services }),
+    traces: new TraceRecorder(),
+    version: '1.2.3',
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    config: { shutdownGraceMs: 0 },
+  });
+  onTestFinished(() => app.close());
+  const runs = `/apps/app/users/u/sessions/${key.sessionId}/runs`;
+
+  return {
+    app,
+    key,
+    services,
+    runs,
+    start: (text: string, fields: object = {}, headers: Record<string, string> = {}) =>
+      app.inject({ method: 'POST', url: runs, headers, payload: { newMessage: message(text), ...fields } }),
+    read: async (id: string): Promise<Run> => (await app.inject(`${runs}/${id}`)).json(),
+    wait: async (id: string): Promise<Run> => (await app.inject(`${runs}/${id}/wait?timeoutMs=5000`)).json(),
+    cancel: (id: string, payload?: object) =>
+      app.inject({ method: 'POST', url: `${runs}/${id}/cancel`, ...(payload && { payload }) }),
+    follow: async (id: string, last?: string): Promise<SseFrame[]> => {
+      const headers = last === undefined ? {} : { 'last-event-id': last };
+      return readFrames((await app.inject({ url: `${runs}/${id}/stream`, headers })).body).frames;
+    },
+    texts: async (): Promise<string[]> => {
+      const session = await services.sessions.getSession(key);
+      return session!.events.map(({ content, errorCode }) => content?.parts[0]?.text ?? errorCode ?? '');
+    },
+  };
+}
+
+const message = (text: string): object => ({ role: 'user', parts: [{ text }] });
