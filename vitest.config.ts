@@ -5,6 +5,7 @@ export default defineConfig({
   resolve: { alias: { 'agent-server': fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/dev-ui/build.ts'],
     restoreMocks: true,
     // Real sockets on a machine that is busy with other things: a reset can overtake the answer it follows.
     retry: process.env['CI'] ? 2 : 0,

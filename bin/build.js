@@ -4,33 +4,63 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname ?? '.', '..');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
-const stamp = join(root, 'dist/.built');
+const bundler = join(root, 'node_modules/vite/bin/vite.js');
+
+/**
+ * What is built, each with a stamp that says when. The web UI takes its types from the server's schemas, but no code:
+ * those need no new build of it.
+ */
+const parts = [
+  {
+    stamp: join(root, 'dist/.built'),
+    tool: compiler,
+    inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
+    args: [compiler, '-p', 'tsconfig.build.json', '--noCheck'],
+  },
+  {
+    stamp: join(root, 'dist/dev-ui/.built'),
+    tool: bundler,
+    inputs: ['dev-ui', 'package.json'],
+    args: [bundler, 'build', 'dev-ui', '--logLevel', 'warn'],
+  },
+];
 
 /** @param {string} path */
 const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Whether a source is newer than the build, or there is none. An installed package has its build and no sources. */
-export function isOld() {
-  if (!existsSync(join(root, 'src'))) return false;
-  const built = changedAt(stamp);
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  const inputs = [...sources.map((name) => join('src', name)), 'tsconfig.json', 'tsconfig.build.json', 'package.json'];
-  return built === 0 || inputs.some((name) => changedAt(join(root, name)) > built);
-}
+/** Every file below a path, or the path itself. @param {string} path @returns {string[]} */
+const filesOf = (path) =>
+  statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()
+    ? readdirSync(join(root, path), { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
+    : [path];
 
-/**
- * Translates the sources to `dist`, without checking their types (`npm run typecheck` does). Throws when the compiler
- * is not installed or finds something it cannot translate.
- */
-export function build() {
-  const { status, error } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noCheck'], {
-    cwd: root,
-    stdio: 'inherit',
+/** The parts whose sources are newer than their build, or that have none. An installed package has its build and no sources. */
+const oldParts = () =>
+  parts.filter(({ stamp, inputs }) => {
+    if (!existsSync(join(root, 'src'))) return false;
+    const built = changedAt(stamp);
+    return built === 0 || inputs.flatMap(filesOf).some((name) => changedAt(join(root, name)) > built);
   });
+
+/** @param {{ args: string[], stamp: string }} part */
+function make({ args, stamp }) {
+  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
   if (error) throw error;
   if (status !== 0) throw new Error('The sources could not be built');
   writeFileSync(stamp, '');
 }
 
-// Run as a script after an install: one without the compiler (production) has nothing to build with, and no need to.
-if (process.argv[1] === import.meta.filename && existsSync(compiler)) build();
+/**
+ * Builds what is missing or old: `dist` from the sources, without checking their types (`npm run typecheck` does), and
+ * the web UI. Throws when a tool is not installed or finds something it cannot translate.
+ */
+export function buildOld() {
+  oldParts().forEach(make);
+}
+
+// Run as a script after an install: one without the tools (production) has nothing to build with, and no need to.
+// With `--ui` it builds the web UI only, and only when that is old: for the tests, which run the server's sources.
+if (process.argv[1] === import.meta.filename) {
+  const wanted = process.argv.includes('--ui') ? oldParts().filter(({ tool }) => tool === bundler) : parts;
+  wanted.filter(({ tool }) => existsSync(tool)).forEach(make);
+}

@@ -1,25 +1,69 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpConfig, Log } from './deps.ts';
 import { foreignPageHeaders, pageHeaders } from './page-policy.ts';
 
-const ours = fileURLToPath(new URL('../../dev-ui/', import.meta.url));
+const ours = fileURLToPath(new URL('../../dist/dev-ui/', import.meta.url));
+const prefix = '/dev-ui/';
+/** Where the built page says what its addresses are relative to. */
+const baseTag = '<base href="./" />';
 
 /** Serves the user interface under `/dev-ui/`: ours, or one that was built elsewhere. */
 export async function registerDevUi(app: FastifyInstance, config: HttpConfig, log: Log): Promise<void> {
   const root = config.devUiDir === undefined ? ours : resolve(config.devUiDir);
   const html = await readFile(join(root, 'index.html'), 'utf8').catch(() => undefined);
   if (html === undefined) {
-    log.warn({ devUi: root }, 'no user interface to serve: the folder has no index.html');
+    const advice = config.devUiDir === undefined ? 'build it with npm run build' : 'the folder has no index.html';
+    log.warn({ devUi: root }, `no user interface to serve: ${advice}`);
     return;
   }
-  const headers = config.devUiDir === undefined ? pageHeaders(html) : foreignPageHeaders(html);
+  if (config.devUiDir === undefined) await serveOurs(app, root, html);
+  else await serveForeign(app, root, html);
+}
+
+/** Files whose names change with their content, in the encoding the browser takes, and one page for every address. */
+async function serveOurs(app: FastifyInstance, root: string, html: string): Promise<void> {
+  const headers = pageHeaders(html);
+  await app.register(fastifyStatic, {
+    root: join(root, 'assets'),
+    prefix: `${prefix}assets/`,
+    decorateReply: false,
+    dotfiles: 'ignore',
+    preCompressed: true,
+    immutable: true,
+    maxAge: '1y',
+  });
+  const page = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    if (!isPage(path)) return reply.callNotFound() as unknown as FastifyReply;
+    const text = pageAt(html, path);
+    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+    reply.headers({ ...headers, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', etag });
+    return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text);
+  };
+  app.get(prefix, page);
+  app.get(`${prefix}*`, page);
+}
+
+/** Whether an address below `/dev-ui/` is one of the page's own; what has a dot in its first segment is a file. */
+const isPage = (path: string): boolean =>
+  /^\/dev-ui\/(?:[a-z-]+(?:\/|$)|$)/.test(path) && !/\/\.{1,2}(?:\/|$)/.test(path);
+
+/** The page as it is at a path: its base leads back to `/dev-ui/`, below whatever a proxy puts in front. */
+function pageAt(html: string, path: string): string {
+  const depth = path.slice(prefix.length).split('/').length - 1;
+  return html.replace(baseTag, `<base href="${depth === 0 ? './' : '../'.repeat(depth)}" />`);
+}
+
+async function serveForeign(app: FastifyInstance, root: string, html: string): Promise<void> {
+  const headers = foreignPageHeaders(html);
   await app.register(fastifyStatic, {
     root,
-    prefix: '/dev-ui/',
+    prefix,
     decorateReply: false,
     dotfiles: 'ignore',
     cacheControl: false,

@@ -1,58 +1,49 @@
-import { describe, expect, it } from 'vitest';
-import { AppError } from '../../src/base/errors.ts';
-import type { Event } from '../../src/schemas/event.ts';
-import { listen, says, type Script, server } from '../http/server.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listen, server } from '../http/server.ts';
+import { ServerProcess } from '../support/server.ts';
 import { accessibilityFaults, noBrowser, openPage } from './browser.ts';
 
-const answering: Script = async function* (request): AsyncGenerator<Event> {
-  if (request.newMessage?.parts[0]?.text === 'fail') throw new AppError('model_failed', 'The model is out');
-  yield says('Hel', { partial: true });
-  yield says('lo!', { partial: true });
-  yield says('Hello!');
-};
+async function serve(): Promise<ServerProcess> {
+  const started = await ServerProcess.start({ agents: 'agents' });
+  onTestFinished(() => started.stop().then(() => {}));
+  return started;
+}
 
 describe.skipIf(noBrowser !== undefined)('in a browser', () => {
   it('holds a conversation', async () => {
-    const { app, services } = await server({ script: answering });
-    const { page, faults } = await openPage(`${await listen(app)}/dev-ui/`);
+    const { url } = await serve();
+    const { page, faults } = await openPage(`${url}/dev-ui/`);
 
-    await page.getByRole('button', { name: 'demo' }).click();
-    await page.getByLabel('Message').fill('Hi <b>there</b>');
+    await page.getByRole('link', { name: 'assistant', exact: true }).first().click();
+    await page.getByLabel('Message').fill('Remember <b>this</b>');
     await page.keyboard.press('Enter');
-    await page.getByText('Answer complete').waitFor();
 
-    expect(await page.getByRole('log').locator('article').allInnerTexts()).toEqual([
-      expect.stringMatching(/^You\s+Hi <b>there<\/b>$/),
-      expect.stringMatching(/^demo_agent\s+Hello!$/),
-    ]);
-    const [session] = await services.sessions.listSessions({ appName: 'demo', userId: 'user' });
-    expect(session?.state).toEqual({ __session_metadata__: { displayName: 'Hi <b>there</b>' } });
-    expect(new URL(page.url()).searchParams.get('session')).toBe(session?.id);
+    const feed = page.getByRole('feed');
+    await feed.getByText('That is note 1.').waitFor();
+    await feed.getByText('Remember <b>this</b>', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Remember <b>this</b>' }).waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/^\/dev-ui\/apps\/assistant\/u\/user\/s\/[\w-]+$/);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 
-  it('shows what went wrong', async () => {
-    const { app } = await server({ script: answering });
-    const { page } = await openPage(`${await listen(app)}/dev-ui/?app=demo`);
+  it.each(['?app=assistant&userId=user&session=s1', 'apps/assistant/u/user/s/s1'])(
+    'opens a session from %s',
+    async (address) => {
+      const { url } = await serve();
+      const content = { role: 'model', parts: [{ text: 'An old answer' }] };
+      await fetch(`${url}/apps/assistant/users/user/sessions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sessionId: 's1', events: [{ id: 'e1', author: 'assistant', timestamp: 1, content }] }),
+      });
 
-    await page.getByLabel('Message').fill('fail');
-    await page.getByRole('button', { name: 'Send' }).click();
+      const { page } = await openPage(`${url}/dev-ui/${address}`);
 
-    await page.getByText('Answer complete').waitFor();
-    expect(await page.getByRole('log').locator('.error').innerText()).toContain('The model is out');
-  });
-
-  it('opens a session from its address', async () => {
-    const { app, services } = await server({ script: answering });
-    const events = [says('An old answer')];
-    await services.sessions.createSession({ appName: 'demo', userId: 'user' }, { sessionId: 's1', events });
-
-    const { page } = await openPage(`${await listen(app)}/dev-ui/?app=demo&session=s1`);
-
-    await page.getByRole('log').locator('article').waitFor();
-    expect(await page.getByRole('log').innerText()).toContain('An old answer');
-  });
+      await page.getByRole('feed').getByText('An old answer').waitFor();
+      expect(new URL(page.url()).pathname).toBe('/dev-ui/apps/assistant/u/user/s/s1');
+    },
+  );
 
   it('shows the API without breaking its own policy', async () => {
     const { app } = await server();

@@ -1,0 +1,36 @@
+import { Dialog } from '../parts/dialog.tsx';
+import { contributionsOf } from './registry.ts';
+
+const mac = /Mac|iP(?:hone|ad)/.test(navigator.userAgent);
+const shown = (keys: string): string => keys.replace('mod+', mac ? '⌘' : 'Ctrl ').replace(/\b[a-z]$/, (key) => key);
+
+/** The keys of everything that has one. */
+export function Help({ onClose }: { readonly onClose: () => void }) {
+  const commands = contributionsOf('command').filter((command) => command.keys !== undefined);
+  return (
+    <Dialog title="Keys" wide onClose={onClose}>
+      <dl className="keys">
+        {commands.map(({ id, keys = '', label }) => (
+          <div key={id} className="row">
+            <dt>
+              <kbd>{shown(keys)}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+        <div className="row">
+          <dt>
+            <kbd>Enter</kbd>
+          </dt>
+          <dd>Send the message; with Shift a new line</dd>
+        </div>
+        <div className="row">
+          <dt>
+            <kbd>↑</kbd>
+          </dt>
+          <dd>In an empty message: the prompt before</dd>
+        </div>
+      </dl>
+    </Dialog>
+  );
+}

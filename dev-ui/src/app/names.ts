@@ -1,0 +1,45 @@
+import type { Session, SessionKey } from '../../../src/schemas/session.ts';
+import { match, to } from './place.ts';
+
+/** Where the interface keeps what it knows about a session: beside ADK's own display name. */
+const metadataKey = '__session_metadata__';
+
+/** What a session says about itself. */
+export interface SessionMetadata {
+  readonly displayName?: string;
+  /** The session this one was forked from, and after which event. */
+  readonly forkedFrom?: { readonly sessionId: string; readonly eventId?: string };
+  /** What was changed in the fork, in words. */
+  readonly change?: string;
+}
+
+export function metadataOf({ state }: Pick<Session, 'state'>): SessionMetadata {
+  const value = state[metadataKey];
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+export const metadataState = (metadata: SessionMetadata): Record<string, unknown> => ({ [metadataKey]: metadata });
+
+/** State keys of the interface or of the protocol, which nobody wants to see. */
+export const isInternalKey = (key: string): boolean => key === metadataKey || key.startsWith('_adk_');
+
+export const titleOf = (session: Pick<Session, 'id' | 'state'>): string =>
+  metadataOf(session).displayName || `Session ${session.id.slice(0, 8)}`;
+
+export const sessionPattern = '/apps/:app/u/:user/s/:session';
+
+export const sessionAddress = (key: SessionKey, query: Readonly<Record<string, string>> = {}): string =>
+  to(sessionPattern, { app: key.appName, user: key.userId, session: key.sessionId }, query);
+
+/** The app an address is about. */
+export function appIn(path: string): string | undefined {
+  const segment = /^\/apps\/([^/]+)/.exec(path)?.[1];
+  return segment === undefined ? undefined : match('/:app', `/${segment}`)?.['app'];
+}
+
+/** The session an address is about, on whichever of its pages. */
+export function sessionIn(path: string): SessionKey | undefined {
+  const segments = path.split('/').slice(0, 7).join('/');
+  const found = match(sessionPattern, segments);
+  return found && { appName: found['app'] ?? '', userId: found['user'] ?? '', sessionId: found['session'] ?? '' };
+}

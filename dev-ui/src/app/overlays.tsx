@@ -1,0 +1,27 @@
+import { lazy, Suspense } from 'react';
+import { create } from 'zustand';
+import { Prompts } from './prompts.tsx';
+
+type Overlay = 'palette' | 'help' | undefined;
+
+const useOverlay = create(() => ({ overlay: undefined as Overlay }));
+const open = (overlay: Overlay) => (): void => useOverlay.setState({ overlay });
+
+export const openPalette = open('palette');
+export const openHelp = open('help');
+const close = open(undefined);
+
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
+const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
+
+/** What lies over the page: the palette, the list of keys, a question. */
+export function Overlays() {
+  const overlay = useOverlay((state) => state.overlay);
+  return (
+    <Suspense fallback={null}>
+      {overlay === 'palette' && <Palette onClose={close} />}
+      {overlay === 'help' && <Help onClose={close} />}
+      <Prompts />
+    </Suspense>
+  );
+}

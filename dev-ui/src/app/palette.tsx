@@ -1,0 +1,86 @@
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { Command } from 'cmdk';
+import { listApps } from '../api/apps.ts';
+import { listSessions } from '../api/sessions.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { getContext } from './current.ts';
+import { sessionAddress, titleOf } from './names.ts';
+import { navigate, to } from './place.ts';
+import { contributionsOf } from './registry.ts';
+import { useSettings } from './settings.ts';
+
+const commands = contributionsOf('command');
+const pages = contributionsOf('page').filter((page) => page.nav && !page.pattern.includes(':'));
+
+/** Everything by its name: commands, apps, sessions, pages. */
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const userId = useSettings((state) => state.userId);
+  const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal) }).data ?? [];
+  const sessions = useQueries({
+    queries: apps
+      .filter((app) => app.error === undefined)
+      .map(({ name: appName }) => ({
+        queryKey: ['sessions', appName, userId],
+        queryFn: ({ signal }: { signal: AbortSignal }) => listSessions({ appName, userId }, signal),
+      })),
+    combine: (results) => results.flatMap(({ data }) => data ?? []),
+  });
+  const context = getContext();
+  const go = (address: string) => (): void => {
+    onClose();
+    navigate(address);
+  };
+  return (
+    <Dialog title="Search and commands" bare onClose={onClose}>
+      <Command label="Search and commands" className="palette" loop>
+        <Command.Input className="palette-input" placeholder="Search sessions, apps and commands" autoFocus />
+        <Command.List className="palette-list">
+          <Command.Empty className="secondary palette-empty">Nothing matches</Command.Empty>
+          <Command.Group heading="Commands">
+            {commands
+              .filter((command) => command.applies?.(context) ?? true)
+              .map((command) => (
+                <Command.Item
+                  key={command.id}
+                  value={`${command.label} ${command.id}`}
+                  onSelect={() => {
+                    onClose();
+                    void command.run(context); // its failures show where it acts
+                  }}
+                >
+                  <span className="grow">{command.label}</span>
+                  {command.keys !== undefined && <kbd>{command.keys}</kbd>}
+                </Command.Item>
+              ))}
+          </Command.Group>
+          <Command.Group heading="Pages">
+            {pages.map((page) => (
+              <Command.Item key={page.pattern} value={`Page ${page.title}`} onSelect={go(page.pattern)}>
+                {page.title}
+              </Command.Item>
+            ))}
+          </Command.Group>
+          <Command.Group heading="Apps">
+            {apps.map(({ name }) => (
+              <Command.Item key={name} value={`App ${name}`} onSelect={go(to('/apps/:app', { app: name }))}>
+                {name}
+              </Command.Item>
+            ))}
+          </Command.Group>
+          <Command.Group heading="Sessions">
+            {sessions.slice(0, 200).map((session) => (
+              <Command.Item
+                key={`${session.appName}/${session.id}`}
+                value={`${titleOf(session)} ${session.id}`}
+                onSelect={go(sessionAddress({ ...session, sessionId: session.id }))}
+              >
+                <span className="grow truncate">{titleOf(session)}</span>
+                <span className="meta">{session.appName}</span>
+              </Command.Item>
+            ))}
+          </Command.Group>
+        </Command.List>
+      </Command>
+    </Dialog>
+  );
+}

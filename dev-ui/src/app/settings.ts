@@ -1,0 +1,65 @@
+import { create } from 'zustand';
+import { persist } from 'zustand/middleware';
+
+export type Theme = 'system' | 'light' | 'dark';
+export type Density = 'comfortable' | 'compact';
+
+/** What this browser remembers. Nothing of it leaves the machine. */
+export interface Settings {
+  readonly theme: Theme;
+  readonly density: Density;
+  /** Whose sessions are shown. */
+  readonly userId: string;
+  readonly users: readonly string[];
+  readonly lastApp: string | undefined;
+  /** The last session of each app, as `user/session`, both encoded. */
+  readonly lastSessions: Readonly<Record<string, string>>;
+  /** Sessions kept at the top of the list, by id. */
+  readonly pinned: readonly string[];
+  readonly streaming: boolean;
+  readonly leftOpen: boolean;
+  readonly leftWidth: number;
+  readonly rightOpen: boolean;
+  readonly rightWidth: number;
+  /** Prompts that were sent, oldest first. */
+  readonly prompts: readonly string[];
+  /** Dollars per million tokens, by the beginning of a model's name; on top of the server's table. */
+  readonly prices: Readonly<Record<string, { readonly input: number; readonly output: number }>>;
+}
+
+const defaults: Settings = {
+  theme: 'system',
+  density: 'comfortable',
+  userId: 'user',
+  users: ['user'],
+  lastApp: undefined,
+  lastSessions: {},
+  pinned: [],
+  streaming: true,
+  leftOpen: true,
+  leftWidth: 240,
+  rightOpen: true,
+  rightWidth: 440,
+  prompts: [],
+  prices: {},
+};
+
+/** The settings as a hook; `useSettings.getState()` reads them elsewhere. */
+export const useSettings = create<Settings>()(persist(() => defaults, { name: 'agent-server.settings' }));
+
+/** Changes settings, remembers them and shows theme and density at once. */
+export function changeSettings(changes: Partial<Settings>): void {
+  useSettings.setState(changes);
+  const { theme, density } = useSettings.getState();
+  const { dataset } = document.documentElement;
+  if (theme === 'system') delete dataset['theme'];
+  else dataset['theme'] = theme;
+  if (density === 'compact') dataset['density'] = density;
+  else delete dataset['density'];
+}
+
+/** Remembers a user so that the switcher offers it. */
+export function chooseUser(userId: string): void {
+  const { users } = useSettings.getState();
+  changeSettings({ userId, users: users.includes(userId) ? users : [...users, userId] });
+}

@@ -1,0 +1,129 @@
+import { useQuery } from '@tanstack/react-query';
+import { Command, Menu as MenuIcon, Moon, Sun, SunMoon, User } from 'lucide-react';
+import { readVersion } from '../api/apps.ts';
+import { Menu } from '../parts/menu.tsx';
+import { askForUser } from './ask-user.ts';
+import { useCurrent } from './current.ts';
+import { Link } from './link.tsx';
+import { appIn, sessionIn } from './names.ts';
+import { openPalette } from './overlays.tsx';
+import { navigate, to, usePlace } from './place.ts';
+import { SessionSums } from './session-sums.tsx';
+import { SessionTitle } from './session-title.tsx';
+import { changeSettings, chooseUser, type Theme, useSettings } from './settings.ts';
+
+const themes: readonly { readonly theme: Theme; readonly label: string }[] = [
+  { theme: 'system', label: 'As the system' },
+  { theme: 'light', label: 'Light' },
+  { theme: 'dark', label: 'Dark' },
+];
+
+interface TopBarProps {
+  readonly navOpen: boolean;
+  readonly onToggleNav: () => void;
+}
+
+export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
+  const { path } = usePlace();
+  const app = appIn(path);
+  const key = sessionIn(path);
+  const workspace = useCurrent((state) => state.workspace);
+  return (
+    <header className="top-bar">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Navigation"
+        aria-expanded={navOpen}
+        onClick={onToggleNav}
+      >
+        <MenuIcon size={16} aria-hidden />
+      </button>
+      <nav className="crumbs" aria-label="Where you are">
+        <Link to="/" className="crumb home">
+          agent-server
+        </Link>
+        {app !== undefined && (
+          <Link to={to('/apps/:app', { app })} className="crumb truncate" title={app}>
+            {app}
+          </Link>
+        )}
+        {key && workspace && <SessionTitle workspace={workspace} />}
+      </nav>
+      <div className="grow" />
+      {workspace && <SessionSums workspace={workspace} />}
+      <Connection />
+      <UserMenu />
+      <button type="button" className="icon-button palette-button" onClick={openPalette} title="Search and commands">
+        <Command size={14} aria-hidden />
+        <span className="visually-hidden">Search and commands</span>
+        <kbd aria-hidden>K</kbd>
+      </button>
+      <ThemeMenu />
+    </header>
+  );
+}
+
+function Connection() {
+  const { isError, isPending } = useQuery({
+    queryKey: ['version'],
+    queryFn: ({ signal }) => readVersion(signal),
+    refetchInterval: 10_000,
+    retry: false,
+  });
+  const text = isPending ? 'connecting' : isError ? 'not connected' : 'connected';
+  return (
+    <span className={`connection ${isError ? 'off' : 'on'}`} title={`The server is ${text}`}>
+      <span className="dot" aria-hidden />
+      <span className="connection-text">{text}</span>
+    </span>
+  );
+}
+
+function UserMenu() {
+  const { userId, users } = useSettings();
+  const { path } = usePlace();
+  const app = appIn(path);
+  const shown = sessionIn(path)?.userId ?? userId;
+  const choose = (user: string): void => {
+    chooseUser(user);
+    if (app !== undefined) navigate(to('/apps/:app', { app }));
+  };
+  return (
+    <Menu
+      label={`User: ${shown}`}
+      className="icon-button user-button"
+      button={
+        <>
+          <User size={14} aria-hidden />
+          <span className="truncate">{shown}</span>
+        </>
+      }
+      items={[
+        ...[...new Set([...users, shown])].map((user) => ({
+          label: user,
+          checked: user === shown,
+          run: () => choose(user),
+        })),
+        'line',
+        { label: 'Another user …', run: () => askForUser(choose) },
+      ]}
+    />
+  );
+}
+
+function ThemeMenu() {
+  const { theme } = useSettings();
+  const Icon = theme === 'system' ? SunMoon : theme === 'light' ? Sun : Moon;
+  return (
+    <Menu
+      label="Theme"
+      button={<Icon size={16} aria-hidden />}
+      items={themes.map((one) => ({
+        label: one.label,
+        checked: one.theme === theme,
+        run: () => changeSettings({ theme: one.theme }),
+      }))}
+    />
+  );
+}

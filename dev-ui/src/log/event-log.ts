@@ -1,0 +1,166 @@
+import type { Part } from '../../../src/schemas/content.ts';
+import type { Event } from '../../../src/schemas/event.ts';
+import type { State } from '../../../src/schemas/session.ts';
+import { RowList } from './row-list.ts';
+import type { CallRow, RequestRow, Row } from './rows.ts';
+import { extend, type Turn } from './turns.ts';
+
+/** What is being said right now and is not an event yet. */
+export interface Speech {
+  readonly author: string;
+  readonly text: string;
+  readonly thought: string;
+}
+
+/**
+ * The events of a session in order, with indexes that grow with them: adding an event costs what the event holds,
+ * whatever came before. Everything a view shows is read from here. `version` changes with every change, and
+ * subscribers are told once for each batch.
+ */
+export class EventLog {
+  version = 0;
+  /** Counts how often the log was emptied: what was derived from it before is void. */
+  generation = 0;
+  events: Event[] = [];
+  turns = new Map<string, Turn>();
+  /** Positions of events by author, and by the tool they call or answer. */
+  byAuthor = new Map<string, number[]>();
+  byTool = new Map<string, number[]>();
+  /** State as the events made it, on top of what the session was created with. */
+  state: State = {};
+  speech: Speech | undefined;
+  /** Positions of events that a rewind took back, as `[first, last]`. */
+  rewound: (readonly [number, number])[] = [];
+  #rows = new RowList();
+  #positions = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+
+  get rows(): readonly Row[] {
+    return this.#rows.rows;
+  }
+
+  get pending(): ReadonlyMap<string, RequestRow | CallRow> {
+    return this.#rows.pending;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  readonly getVersion = (): number => this.version;
+
+  positionOf(eventId: string): number | undefined {
+    return this.#positions.get(eventId);
+  }
+
+  eventOf(eventId: string): Event | undefined {
+    return this.events[this.#positions.get(eventId) ?? -1];
+  }
+
+  rowOf(eventId: string): number | undefined {
+    return this.#rows.rowOf(eventId);
+  }
+
+  isRewound(index: number): boolean {
+    return this.rewound.some(([first, last]) => index >= first && index <= last);
+  }
+
+  /** Starts again with these events and this state. */
+  reset(events: readonly Event[], state: State): void {
+    this.generation += 1;
+    this.events = [];
+    this.turns = new Map();
+    this.byAuthor = new Map();
+    this.byTool = new Map();
+    this.rewound = [];
+    this.speech = undefined;
+    this.#rows = new RowList();
+    this.#positions = new Map();
+    for (const event of events) this.#add(event);
+    this.state = state;
+    this.#tell();
+  }
+
+  /** Adds events in order; those that are there already are left out, partial ones become the current speech. */
+  append(events: readonly Event[]): void {
+    for (const event of events) {
+      if (event.partial) this.#speak(event);
+      else if (!this.#positions.has(event.id)) {
+        if (this.speech?.author === event.author) this.speech = undefined;
+        this.#add(event);
+        this.#change(event.actions.stateDelta);
+      }
+    }
+    this.#tell();
+  }
+
+  /**
+   * Replaces the events from a position on. What comes before is shown as it is: its rows are made again, which costs
+   * their number once for each run.
+   */
+  truncate(from: number, events: readonly Event[]): void {
+    const { generation } = this;
+    this.reset([...this.events.slice(0, from), ...events], this.state);
+    this.generation = generation;
+  }
+
+  /** Replaces the state, after it was changed on the server. */
+  setState(state: State): void {
+    this.state = state;
+    this.#tell();
+  }
+
+  /** Ends what is being said: its run is over. */
+  hush(): void {
+    if (!this.speech) return;
+    this.speech = undefined;
+    this.#tell();
+  }
+
+  #add(event: Event): void {
+    const index = this.events.length;
+    this.events.push(event);
+    this.#positions.set(event.id, index);
+    this.turns.set(event.invocationId, extend(this.turns.get(event.invocationId), event, index));
+    push(this.byAuthor, event.author, index);
+    for (const { functionCall, functionResponse } of event.content?.parts ?? []) {
+      const name = functionCall?.name ?? functionResponse?.name;
+      if (name !== undefined) push(this.byTool, name, index);
+    }
+    const target = event.actions.rewindBeforeInvocationId;
+    const first = target === undefined ? undefined : this.turns.get(target)?.first;
+    if (first !== undefined && first < index) this.rewound.push([first, index - 1]);
+    this.#rows.add(event, index);
+  }
+
+  #speak({ author, content }: Event): void {
+    const before = this.speech?.author === author ? this.speech : { author, text: '', thought: '' };
+    const parts = content?.parts ?? [];
+    this.speech = {
+      author,
+      text: before.text + textsOf(parts, false),
+      thought: before.thought + textsOf(parts, true),
+    };
+  }
+
+  #change(delta: State): void {
+    const entries = Object.entries(delta).filter(([key]) => !key.startsWith('temp:'));
+    if (entries.length === 0) return;
+    const merged = { ...this.state, ...Object.fromEntries(entries) };
+    this.state = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+  }
+
+  #tell(): void {
+    this.version += 1;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function push(index: Map<string, number[]>, key: string, position: number): void {
+  const positions = index.get(key);
+  if (positions) positions.push(position);
+  else index.set(key, [position]);
+}
+
+const textsOf = (parts: readonly Part[], thought: boolean): string =>
+  parts.map((part) => ((part.thought ?? false) === thought ? (part.text ?? '') : '')).join('');

@@ -1,0 +1,109 @@
+import type { FunctionCall, FunctionResponse, Part } from '../../../src/schemas/content.ts';
+import type { Event } from '../../../src/schemas/event.ts';
+
+/** How a call went: still running, waiting for a person, answered, or answered with an error. */
+export type CallStatus = 'running' | 'waiting' | 'ok' | 'error';
+
+interface RowOf<Kind extends string> {
+  readonly kind: Kind;
+  /** Unique in the log and stable while the log grows. */
+  readonly key: string;
+  /** The event it stands for: what a selection, a link or a fork means. */
+  readonly event: Event;
+  /** Position of that event in the log. */
+  readonly index: number;
+}
+
+/** What a user said. */
+export interface UserRow extends RowOf<'user'> {
+  readonly parts: readonly Part[];
+}
+/** What an agent said: text, thoughts, media, code. */
+export interface TextRow extends RowOf<'text'> {
+  readonly parts: readonly Part[];
+}
+/** A tool call with its result, as one. */
+export interface CallRow extends RowOf<'call'> {
+  readonly call: FunctionCall;
+  readonly status: CallStatus;
+  readonly response?: FunctionResponse;
+  readonly responseEvent?: Event;
+}
+/** Calls in a row, shown as one line until opened. */
+export interface FoldRow extends RowOf<'fold'> {
+  readonly calls: readonly CallRow[];
+}
+/** Something a person has to answer before the run goes on. */
+export interface RequestRow extends RowOf<'request'> {
+  readonly request: RequestKind;
+  readonly call: FunctionCall;
+  readonly answer?: FunctionResponse;
+  readonly answerEvent?: Event;
+}
+export interface TransferRow extends RowOf<'transfer'> {
+  readonly to: string;
+}
+export interface ErrorRow extends RowOf<'error'> {}
+/** What an event did without saying anything: state, artifacts, rewind, compaction, end. */
+export interface NoteRow extends RowOf<'note'> {}
+
+export type Row = UserRow | TextRow | CallRow | FoldRow | RequestRow | TransferRow | ErrorRow | NoteRow;
+export type RowKind = Row['kind'];
+export type RequestKind = 'confirmation' | 'input' | 'credential';
+
+const requestKinds: Readonly<Record<string, RequestKind>> = {
+  adk_request_confirmation: 'confirmation',
+  adk_request_input: 'input',
+  adk_request_credential: 'credential',
+};
+
+export const requestKindOf = (call: FunctionCall): RequestKind | undefined => requestKinds[call.name];
+
+/** Whether a tool's answer reports a failure. */
+export const isFailure = ({ response }: FunctionResponse): boolean =>
+  response['error'] !== undefined && response['error'] !== null && response['error'] !== false;
+
+/** What a call that waits was asked for, in words of the tool or of the protocol. */
+export function statusOf(call: FunctionCall, event: Event, response: FunctionResponse | undefined): CallStatus {
+  if (response && response.willContinue !== true) return isFailure(response) ? 'error' : 'ok';
+  return call.id !== undefined && event.longRunningToolIds?.includes(call.id) ? 'waiting' : 'running';
+}
+
+/** The rows an event adds of itself; its responses go to the rows of their calls. */
+export function rowsOf(event: Event, index: number): Row[] {
+  const rows: Row[] = [];
+  const parts = event.content?.parts ?? [];
+  const said = parts.filter((part) => !part.functionCall && !part.functionResponse && part.text !== '');
+  if (said.length > 0) {
+    const kind = event.author === 'user' ? 'user' : 'text';
+    rows.push({ kind, key: event.id, event, index, parts: said });
+  }
+  for (const [position, { functionCall: call }] of parts.entries()) {
+    if (!call) continue;
+    const key = `${event.id}/${call.id ?? position}`;
+    const request = requestKindOf(call);
+    if (request) rows.push({ kind: 'request', key, event, index, request, call });
+    else if (call.name !== 'transfer_to_agent') {
+      rows.push({ kind: 'call', key, event, index, call, status: statusOf(call, event, undefined) });
+    }
+  }
+  if (event.errorCode !== undefined || event.errorMessage !== undefined) {
+    rows.push({ kind: 'error', key: `${event.id}/error`, event, index });
+  }
+  const to = event.actions.transferToAgent;
+  if (to !== undefined) rows.push({ kind: 'transfer', key: `${event.id}/transfer`, event, index, to });
+  if (rows.length === 0 && isNotable(event)) rows.push({ kind: 'note', key: event.id, event, index });
+  return rows;
+}
+
+function isNotable({ actions, content }: Event): boolean {
+  if ((content?.parts ?? []).some((part) => part.functionResponse)) return false;
+  return (
+    Object.keys(actions.stateDelta).length > 0 ||
+    Object.keys(actions.artifactDelta).length > 0 ||
+    actions.rewindBeforeInvocationId !== undefined ||
+    actions.compaction !== undefined ||
+    actions.escalate === true ||
+    actions.endOfAgent === true
+  );
+}

@@ -1,0 +1,28 @@
+import { Component, type ReactNode } from 'react';
+
+/** Keeps a fault in one part of the page from taking the rest with it, and says what it was. */
+export class Faulty extends Component<{ readonly children: ReactNode }, { readonly error: unknown }> {
+  override state: { readonly error: unknown } = { error: undefined };
+
+  static getDerivedStateFromError(error: unknown): { error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return (
+      <div className="notice error" role="alert">
+        <p>
+          <strong>This part of the page failed.</strong> The rest still works.
+        </p>
+        <pre className="error-text">
+          {error instanceof Error ? (error.stack ?? error.message) : 'Something that is no error was thrown'}
+        </pre>
+        <button type="button" className="button small" onClick={() => this.setState({ error: undefined })}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+}
