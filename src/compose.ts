@@ -19,13 +19,10 @@ export interface ComposeOptions extends EngineOptions {
 
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
-  const { apps, loader, services, runner, runs, traces } = composeEngine(config, { env, log });
+  const { apps, ...engine } = composeEngine(config, { env, log });
+  const { runner } = engine;
   const app = await buildApp({
-    loader,
-    services,
-    runner,
-    runs,
-    traces,
+    ...engine,
     version,
     log,
     stores: {

@@ -1,11 +1,13 @@
 import type { Config } from './config.ts';
 import type { Plugin } from './core/runtime.ts';
+import { Evaluations } from './evaluation/evaluations.ts';
 import type { Log } from './http/deps.ts';
 import { isLoopback } from './http/guards.ts';
 import { agentFolders } from './loaders/agent-folders.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { compiledFolders } from './loaders/compiled.ts';
 import { DirectoryLoader } from './loaders/directory.ts';
+import { appNotFound } from './loaders/static.ts';
 import { createModelRegistry } from './models/registry.ts';
 import { pluginNamed } from './plugins/registry.ts';
 import { RunDesk } from './runner/run-desk.ts';
@@ -25,6 +27,7 @@ export interface Engine {
   readonly traces: TraceRecorder;
   readonly runner: Runner;
   readonly runs: RunDesk;
+  readonly evaluations: Evaluations;
 }
 
 export interface EngineOptions {
@@ -45,8 +48,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   };
   const traces = new TraceRecorder();
   const queue = new SessionQueue(config.maxQueuedRuns);
-  const runner = new Runner({
-    queue,
+  const surroundings = {
     loader,
     services,
     models: createModelRegistry({ env }),
@@ -59,9 +61,20 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
       toolTimeoutMs: Math.max(1, config.toolTimeout),
       ...(config.runTimeout > 0 && { timeoutMs: config.runTimeout }),
     },
-    onBusy: config.onBusy,
-  });
-  return { apps, loader, services, traces, runner, runs: new RunDesk({ runner, queue, services, log }) };
+  };
+  const runner = new Runner({ ...surroundings, queue, onBusy: config.onBusy });
+  const runs = new RunDesk({ runner, queue, services, log });
+  const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps) });
+  return { apps, loader, services, traces, runner, runs, evaluations };
+}
+
+/** Where the evaluation files of an app go. An app that is broken has some, too. */
+function folderIn(apps: AppFinder): (appName: string) => Promise<string> {
+  return async (appName) => {
+    const source = apps.find(appName);
+    if (!source) throw appNotFound(appName);
+    return source.folder;
+  };
 }
 
 /** Finds the apps of the agents folder. */

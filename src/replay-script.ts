@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { errorText } from './base/errors.ts';
 import type { JsonObject } from './base/json.ts';
 import { type Content, MessageContent, textContent } from './schemas/content.ts';
-import { type Event, functionCalls } from './schemas/event.ts';
 import { lenient } from './schemas/lenient.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -42,15 +41,4 @@ export function readReplayScript(dir: string): ReplayScript | undefined {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : errorText(error);
     throw new UsageError(`"${file}" is not the script of a conversation: ${why}`);
   }
-}
-
-/** The message with the ids its function responses need: each answers the latest call of its name. */
-export function withCallIds(content: Content, events: readonly Event[]): Content {
-  const calls = events.flatMap(functionCalls);
-  const parts = content.parts.map((part) => {
-    const { functionResponse } = part;
-    const id = functionResponse && calls.findLast(({ name }) => name === functionResponse.name)?.id;
-    return id === undefined || !functionResponse ? part : { ...part, functionResponse: { ...functionResponse, id } };
-  });
-  return { ...content, parts };
 }

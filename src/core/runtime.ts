@@ -6,6 +6,7 @@ import type { MemoryEntry } from '../schemas/records.ts';
 import type { RunConfig } from '../schemas/run.ts';
 import type { Session } from '../schemas/session.ts';
 import type { CredentialExchanger } from './auth.ts';
+import type { CustomMetrics } from './custom-metric.ts';
 import type {
   ContextCacheConfig,
   FunctionDeclaration,
@@ -66,6 +67,8 @@ export interface App {
   readonly resumability?: { readonly isResumable: boolean };
   /** Defaults for the runs of this app. */
   readonly runConfig?: RunConfig;
+  /** Metrics of its own, by name, for its evaluations. */
+  readonly metrics?: CustomMetrics;
   /** Where the app came from: absolute folder, language and README text, when it has them. */
   readonly folder?: string;
   readonly language?: 'typescript' | 'javascript' | 'yaml';
@@ -92,10 +95,7 @@ export interface AgentLoader {
    * last version that worked.
    */
   failureOf?(appName: string): AppError | undefined;
-  /**
-   * Keeps the agents of a loaded app open until the returned function is called. A replaced app is closed once nobody
-   * holds it.
-   */
+  /** Keeps a loaded app open until the returned function is called: a replaced one is closed once nobody holds it. */
   hold?(app: App): () => void;
   close(): Promise<void>;
 }

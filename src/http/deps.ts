@@ -2,6 +2,7 @@ import type { LiveInput } from '../core/model.ts';
 import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
+import type { Evaluations } from '../evaluation/evaluations.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { SpanChanges, Trace, TraceSummaries } from '../schemas/extensions.ts';
@@ -144,6 +145,8 @@ export interface HttpDeps {
   readonly runner: RunStarter & LiveStarter & SessionBrancher;
   readonly runs: Runs;
   readonly traces: TraceReader;
+  /** Absent: there are no evaluation routes. */
+  readonly evaluations?: Evaluations;
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;
   readonly log: Log;

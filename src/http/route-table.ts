@@ -9,6 +9,8 @@ import { branchingOperations } from './routes/branching.ts';
 import { builderOperations } from './routes/builder.ts';
 import { capabilityOperations } from './routes/capabilities.ts';
 import { devUiOperations } from './routes/dev-ui.ts';
+import { evaluationRunOperations } from './routes/evaluation-runs.ts';
+import { evaluationSetOperations } from './routes/evaluation-sets.ts';
 import { graphOperations } from './routes/graphs.ts';
 import { liveOperations } from './routes/live.ts';
 import { memoryOperations } from './routes/memories.ts';
@@ -47,6 +49,7 @@ export function routeTable(context: TableContext): Operation[] {
     ...traceOperations(context.traces),
     ...traceListOperations(context.traces),
     ...graphOperations({ loader: context.loader, sessions: context.services.sessions }),
+    ...evaluationOperations(context),
     ...builderOperations(context),
     ...serverOperations(context),
     ...capabilityOperations(context, () => operations),
@@ -54,4 +57,9 @@ export function routeTable(context: TableContext): Operation[] {
     ...openApiOperations(() => operations, context.version),
   ];
   return operations;
+}
+
+function evaluationOperations({ evaluations, active, sse }: TableContext): Operation[] {
+  if (!evaluations) return [];
+  return [...evaluationSetOperations(evaluations), ...evaluationRunOperations({ evaluations, active, sse })];
 }

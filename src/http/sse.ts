@@ -80,7 +80,7 @@ const failureText = (error: unknown): string => `data: ${JSON.stringify(errorFra
  * The writing end of a response that stays open. What is sent before the event loop turns leaves in one write, always
  * of whole frames: an event that comes alone leaves alone and at once.
  */
-class EventStream implements Pulsed {
+export class EventStream implements Pulsed {
   place = 0;
   #pending = '';
   readonly #response: ServerResponse;

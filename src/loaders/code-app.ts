@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Agent, App } from '../core/runtime.ts';
+import { metricsOf } from './metrics-export.ts';
 
 /** Names under which a module may export what it is about, best first. */
 const exported = ['app', 'rootAgent', 'default'];
@@ -13,8 +14,9 @@ export async function appOf(module: Record<string, unknown>): Promise<Omit<App, 
     const found = module[name];
     if (found === undefined) continue;
     const made: unknown = typeof found === 'function' ? await found() : await found;
-    if (isAgent(made)) return { rootAgent: made };
-    if (isApp(made)) return made;
+    const metrics = metricsOf(module['metrics']);
+    if (isAgent(made)) return { rootAgent: made, ...(metrics && { metrics }) };
+    if (isApp(made)) return metrics ? { ...made, metrics: { ...made.metrics, ...metrics } } : made;
     throw new AppError(
       'ConfigurationException',
       `the export "${name}" is neither an agent nor an app (make one with llmAgent({ … }), or return it from a function)`,

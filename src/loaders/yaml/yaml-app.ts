@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { App, Plugin } from '../../core/runtime.ts';
 import type { AppSource } from '../app-source.ts';
+import { metricsOf } from '../metrics-export.ts';
 import { AgentFiles } from './agent-files.ts';
 import { buildAgent } from './build-agent.ts';
 import { loadRegistry } from './registry.ts';
@@ -32,7 +33,8 @@ export async function yamlApp(source: AppSource, options: YamlAppOptions): Promi
     advise: options.warn,
   });
   const plugins = pluginsOf(registry.exact('plugins'));
-  return { rootAgent, ...(plugins.length > 0 && { plugins }) };
+  const metrics = metricsOf(registry.exact('metrics'));
+  return { rootAgent, ...(plugins.length > 0 && { plugins }), ...(metrics && { metrics }) };
 }
 
 function pluginsOf(exported: unknown): Plugin[] {

@@ -1,0 +1,105 @@
+import { type EvalMetricResult, evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
+import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../schemas/eval-result.ts';
+import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
+import type { CaseRun } from './case-run.ts';
+import type { ChosenMetric } from './metrics/all-metrics.ts';
+import type { AskModel } from './metrics/ask-model.ts';
+import { applyMetric } from './metrics/metric.ts';
+
+export interface JudgingOptions {
+  readonly evalSetId: string;
+  readonly evalCase: EvalCase;
+  readonly run: CaseRun;
+  readonly metrics: readonly ChosenMetric[];
+  readonly agents: string;
+  readonly ask: AskModel;
+  readonly repetition: number;
+  readonly signal: AbortSignal;
+}
+
+/** Applies the metrics to what happened. Throws only when the signal aborts. */
+export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
+  const { evalSetId, evalCase, run, metrics, repetition } = options;
+  const expected = evalCase.conversation;
+  const actual = expected ? aligned(run.invocations, expected) : run.invocations;
+  const turns: EvalMetricResultPerInvocation[] = actual.map((actualInvocation, index) => ({
+    actualInvocation,
+    ...(expected?.[index] && { expectedInvocation: expected[index] }),
+    evalMetricResults: [],
+  }));
+  const overall: EvalMetricResult[] = [];
+  for (const { metric, asked } of metrics) {
+    const { ask, agents, signal } = options;
+    const applied = await applyMetric(metric, { metric: asked, evalCase, actual, expected, agents, ask, signal });
+    overall.push(applied.overall);
+    for (const [index, turn] of turns.entries()) {
+      const result = applied.turns[index];
+      if (result) turn.evalMetricResults.push(withFault(result, faultOfTurn(run, index)));
+    }
+  }
+  return {
+    evalSetFile: evalSetId,
+    evalSetId,
+    evalId: evalCase.evalId,
+    finalEvalStatus: run.errorMessage === undefined ? finalStatus(overall) : evalStatus.failed,
+    evalMetricResults: [],
+    overallEvalMetricResults: overall,
+    evalMetricResultPerInvocation: turns,
+    sessionId: run.session.id,
+    userId: run.session.userId,
+    sessionDetails: run.session,
+    repetition,
+    ...(run.errorMessage !== undefined && { errorMessage: run.errorMessage }),
+  };
+}
+
+/** The result of a case that could not even be begun. */
+export function unrunnable(
+  evalSetId: string,
+  { evalId }: EvalCase,
+  errorMessage: string,
+  repetition: number,
+): EvalCaseResult {
+  return {
+    evalSetFile: evalSetId,
+    evalSetId,
+    evalId,
+    finalEvalStatus: evalStatus.failed,
+    evalMetricResults: [],
+    overallEvalMetricResults: [],
+    evalMetricResultPerInvocation: [],
+    sessionId: '',
+    repetition,
+    errorMessage,
+  };
+}
+
+/** As many turns as were expected: those that were not reached say nothing. */
+function aligned(actual: readonly Invocation[], expected: readonly Invocation[]): Invocation[] {
+  return expected.map(
+    ({ userContent }, index) => actual[index] ?? { invocationId: '', userContent, creationTimestamp: 0 },
+  );
+}
+
+/** The first turn without an answer is where the conversation broke off; later ones were not reached. */
+function faultOfTurn({ errorMessage, invocations }: CaseRun, index: number): string | undefined {
+  if (errorMessage === undefined) return undefined;
+  const last = invocations.length - 1;
+  const brokeOff = invocations[last]?.finalResponse === undefined ? Math.max(last, 0) : last;
+  if (index < brokeOff) return undefined;
+  return index === brokeOff ? `The run failed: ${errorMessage}` : `Not reached: ${errorMessage}`;
+}
+
+/** The result, with why the turn could not be run before the metric's own reason. */
+function withFault(result: EvalMetricResult, fault: string | undefined): EvalMetricResult {
+  if (fault === undefined) return result;
+  const { rubricScores = [] } = result.details;
+  return { ...result, details: { rubricScores: [{ rubricId: 'run', rationale: fault }, ...rubricScores] } };
+}
+
+/** Failed when anything failed, passed when something passed; what was not evaluated does not count, as in ADK. */
+function finalStatus(results: readonly EvalMetricResult[]): EvalStatus {
+  const statuses = results.map((result) => result.evalStatus);
+  if (statuses.includes(evalStatus.failed)) return evalStatus.failed;
+  return statuses.includes(evalStatus.passed) ? evalStatus.passed : evalStatus.notEvaluated;
+}

@@ -1,0 +1,170 @@
+import { AppError, describeError, errorText } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { CredentialExchanger } from '../core/auth.ts';
+import { withCallIds } from '../core/call-answers.ts';
+import type { ModelRegistry } from '../core/model.ts';
+import type { App, Plugin, RunLog } from '../core/runtime.ts';
+import { recordKey, recordPlugin } from '../plugins/replay/record.ts';
+import { replayKey, replayPlugin } from '../plugins/replay/replay.ts';
+import { Runner } from '../runner/runner.ts';
+import type { Content } from '../schemas/content.ts';
+import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
+import type { Event } from '../schemas/event.ts';
+import type { RunConfig } from '../schemas/run.ts';
+import type { Session, SessionKey, State } from '../schemas/session.ts';
+import { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
+import { InMemoryMemories } from '../services/memories/in-memory.ts';
+import { InMemorySessions } from '../services/sessions/in-memory.ts';
+import type { SpanSink } from '../telemetry/spans.ts';
+import { invocationsOf, withoutOwnKeys } from './invocations.ts';
+import type { NextMessage } from './simulated-user.ts';
+
+/** What runs the agents of an evaluation: as the server's runs have it, but for the services. */
+export interface AgentSurroundings {
+  readonly models: ModelRegistry;
+  /** Asked before the app's own; those that record and replay are left out: an evaluation has its own. */
+  readonly plugins?: readonly Plugin[];
+  readonly traces?: SpanSink;
+  readonly log?: RunLog;
+  readonly credentials?: CredentialExchanger;
+  readonly runConfig?: RunConfig;
+}
+
+/** The cassette of a case, and whether it is made or played. */
+export interface CaseTape {
+  readonly mode: 'record' | 'recorded';
+  /** Absolute; below the app's folder. */
+  readonly dir: string;
+}
+
+export interface CaseRunOptions {
+  readonly app: App;
+  readonly evalCase: EvalCase;
+  readonly next: NextMessage;
+  readonly tape: CaseTape | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What came of holding a conversation once. */
+export interface CaseRun {
+  readonly session: Session;
+  readonly artifacts: InMemoryArtifacts;
+  readonly invocations: readonly Invocation[];
+  /** Why the conversation broke off, in the turn after the last whole one. */
+  readonly errorMessage?: string;
+}
+
+const evaluationPrefix = '___eval___session___';
+const usualUser = 'test_user_id';
+
+/**
+ * Holds the conversation of a case. It has services of its own, so that cases know nothing of one another and change
+ * nothing for the app's users. Throws only when the signal aborts or the session cannot be made.
+ */
+export async function runCase(surroundings: AgentSurroundings, options: CaseRunOptions): Promise<CaseRun> {
+  const { app, evalCase, next, tape, signal } = options;
+  const services = {
+    sessions: new InMemorySessions(),
+    artifacts: new InMemoryArtifacts(),
+    memories: new InMemoryMemories(),
+  };
+  const { plugins = [], ...rest } = surroundings;
+  const others = plugins.filter(({ name }) => name !== 'record' && name !== 'replay');
+  const runner = new Runner({
+    ...rest,
+    services,
+    plugins: [...others, ...tapePlugins(app, tape)],
+    loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
+  });
+  const key: SessionKey = {
+    appName: app.name,
+    userId: evalCase.sessionInput?.userId || usualUser,
+    sessionId: newId(evaluationPrefix),
+  };
+  const state = withoutOwnKeys(evalCase.sessionInput?.state ?? {});
+  await services.sessions.createSession(key, { sessionId: key.sessionId, state });
+
+  const sessionNow = async (): Promise<Session> => {
+    const session = await services.sessions.getSession(key);
+    if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" is gone`);
+    return session;
+  };
+  const durations: number[] = [];
+  const turns = async (): Promise<Invocation[]> =>
+    invocationsOf((await sessionNow()).events).map((turn, index) => {
+      const duration = durations[index];
+      return duration === undefined ? turn : { ...turn, duration };
+    });
+  const done = async (errorMessage?: string): Promise<CaseRun> => {
+    const session = await sessionNow();
+    return {
+      session: { ...session, state: withoutOwnKeys(session.state), events: session.events.map(withoutTape) },
+      artifacts: services.artifacts,
+      invocations: await turns(),
+      ...(errorMessage !== undefined && { errorMessage }),
+    };
+  };
+
+  for (let index = 0; ; index += 1) {
+    signal.throwIfAborted();
+    try {
+      const message = await next(await turns());
+      if (!message) return await done();
+      const begun = performance.now();
+      const fault = await say(runner, { key, message: await prepared(message, sessionNow), tape, index }, signal);
+      durations.push((performance.now() - begun) / 1000);
+      if (fault !== undefined) return await done(fault);
+    } catch (error) {
+      signal.throwIfAborted();
+      return await done(inWords(error));
+    }
+  }
+}
+
+interface Saying {
+  readonly key: SessionKey;
+  readonly message: Content;
+  readonly tape: CaseTape | undefined;
+  readonly index: number;
+}
+
+/** Runs the agent for one message. Gives what went wrong, when the model or the agent says that something did. */
+async function say(runner: Runner, saying: Saying, signal: AbortSignal): Promise<string | undefined> {
+  const { key, message, tape, index } = saying;
+  const stateDelta = tapeState(tape, index);
+  let last: Event | undefined;
+  const request = { ...key, newMessage: message, streaming: false, ...(stateDelta && { stateDelta }) };
+  for await (const event of await runner.start(request, signal)) {
+    signal.throwIfAborted();
+    last = event;
+  }
+  if (last?.errorCode === undefined) return undefined;
+  return `${last.errorCode}: ${last.errorMessage ?? ''}`;
+}
+
+async function prepared(message: Content, sessionNow: () => Promise<Session>): Promise<Content> {
+  return withCallIds({ ...message, role: message.role ?? 'user' }, (await sessionNow()).events);
+}
+
+function tapePlugins({ folder }: App, tape: CaseTape | undefined): Plugin[] {
+  if (!tape || folder === undefined) return [];
+  return [tape.mode === 'record' ? recordPlugin({ root: folder }) : replayPlugin({ root: folder })];
+}
+
+function tapeState(tape: CaseTape | undefined, index: number): State | undefined {
+  if (!tape) return undefined;
+  const config = { dir: tape.dir, user_message_index: index, streaming_mode: 'none' };
+  return { [tape.mode === 'record' ? recordKey : replayKey]: config };
+}
+
+/** The event without what it told the cassette: whoever goes on with the session talks with the agent itself. */
+function withoutTape(event: Event): Event {
+  const { stateDelta } = event.actions;
+  if (!Object.hasOwn(stateDelta, recordKey) && !Object.hasOwn(stateDelta, replayKey)) return event;
+  return { ...event, actions: { ...event.actions, stateDelta: withoutOwnKeys(stateDelta) } };
+}
+
+/** Who evaluates an agent runs its code: what went wrong is theirs to know. */
+function inWords(error: unknown): string {
+  return error instanceof AppError ? `${describeError(error).code}: ${errorText(error)}` : errorText(error);
+}

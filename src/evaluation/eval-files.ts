@@ -1,0 +1,135 @@
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { isWithin } from '../loaders/agent-folders.ts';
+
+export type FileKind = 'set' | 'result';
+
+/** Where the files of a kind are, below the app's folder, and how their names end: as ADK has it. */
+const places = {
+  set: { folder: '', ending: '.evalset.json' },
+  result: { folder: '.adk/eval_history', ending: '.evalset_result.json' },
+} as const;
+
+/** The longest file name that common file systems take, in bytes. */
+const maxNameBytes = 255;
+
+/** The evaluation files of apps, as text by id. Ids are file names: what is no plain name names no file. */
+export interface EvalFiles {
+  /** Ids, sorted. */
+  list(appName: string, kind: FileKind): Promise<string[]>;
+  read(appName: string, kind: FileKind, id: string): Promise<string | undefined>;
+  /** Readers see the old text or the new one, never half of it. */
+  write(appName: string, kind: FileKind, id: string, text: string): Promise<void>;
+  /** False when there was none. */
+  remove(appName: string, kind: FileKind, id: string): Promise<boolean>;
+}
+
+/**
+ * Files beside the apps. `folderOf` gives the real path of an app's folder and throws `app_not_found`; an app made in
+ * code has none, and its files are kept in memory.
+ */
+export function evalFiles(folderOf: (appName: string) => Promise<string | undefined>): EvalFiles {
+  const memory = new Map<string, EvalFiles>();
+  const filesOf = async (appName: string): Promise<EvalFiles> => {
+    const folder = await folderOf(appName);
+    if (folder !== undefined) return filesIn(folder);
+    const known = memory.get(appName) ?? filesInMemory();
+    memory.set(appName, known);
+    return known;
+  };
+  return {
+    list: async (appName, kind) => (await filesOf(appName)).list(appName, kind),
+    read: async (appName, kind, id) => (await filesOf(appName)).read(appName, kind, id),
+    write: async (appName, kind, id, text) => (await filesOf(appName)).write(appName, kind, id, text),
+    remove: async (appName, kind, id) => (await filesOf(appName)).remove(appName, kind, id),
+  };
+}
+
+function filesIn(root: string): EvalFiles {
+  /** The real folder of a kind; `undefined` when there is none. Throws when it is a link that leads out. */
+  const realFolder = async (kind: FileKind): Promise<string | undefined> => {
+    const real = await realpath(join(root, places[kind].folder)).catch(ignoringAbsence);
+    if (real !== undefined && !isWithin(root, real)) throw leadsOut(places[kind].folder);
+    return real;
+  };
+  const realFile = async (kind: FileKind, id: string): Promise<string | undefined> => {
+    const name = fileName(kind, id);
+    const folder = await realFolder(kind);
+    if (name === undefined || folder === undefined) return undefined;
+    const real = await realpath(join(folder, name)).catch(ignoringAbsence);
+    if (real !== undefined && !isWithin(root, real)) throw leadsOut(name);
+    return real;
+  };
+  return {
+    async list(_appName, kind) {
+      const folder = await realFolder(kind);
+      if (folder === undefined) return [];
+      const { ending } = places[kind];
+      const names = (await readdir(folder)).filter((name) => name.endsWith(ending) && !name.startsWith('.'));
+      return names.map((name) => name.slice(0, -ending.length)).toSorted();
+    },
+    async read(_appName, kind, id) {
+      const file = await realFile(kind, id);
+      return file === undefined ? undefined : await readFile(file, 'utf8').catch(ignoringAbsence);
+    },
+    async write(_appName, kind, id, text) {
+      const name = fileName(kind, id);
+      if (name === undefined) throw new AppError('invalid_request', `"${id}" cannot be the name of a file`);
+      await makeFolder(root, places[kind].folder);
+      const folder = (await realFolder(kind)) ?? root;
+      const draft = join(folder, `.${newId('draft-')}`);
+      try {
+        await writeFile(draft, text, { flag: 'wx' });
+        await rename(draft, join(folder, name)); // a link is replaced and not followed
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+    async remove(_appName, kind, id) {
+      const name = fileName(kind, id);
+      const folder = await realFolder(kind);
+      if (name === undefined || folder === undefined) return false;
+      return await rm(join(folder, name)).then(
+        () => true,
+        (error: unknown) => ignoringAbsence(error) ?? false,
+      );
+    },
+  };
+}
+
+function filesInMemory(): EvalFiles {
+  const texts = { set: new Map<string, string>(), result: new Map<string, string>() };
+  return {
+    list: async (_appName, kind) => [...texts[kind].keys()].toSorted(),
+    read: async (_appName, kind, id) => texts[kind].get(id),
+    write: async (_appName, kind, id, text) => void texts[kind].set(id, text),
+    remove: async (_appName, kind, id) => texts[kind].delete(id),
+  };
+}
+
+function fileName(kind: FileKind, id: string): string | undefined {
+  const name = id + places[kind].ending;
+  // oxlint-disable-next-line no-control-regex
+  const isPlain = id !== '' && !/^\.|[/\\\u0000-\u001f]/.test(id) && Buffer.byteLength(name) <= maxNameBytes;
+  return isPlain ? name : undefined;
+}
+
+/** Makes a folder below the root, unless a link on the way leads out. */
+async function makeFolder(root: string, folder: string): Promise<void> {
+  if (folder === '') return;
+  await makeFolder(root, dirname(folder) === '.' ? '' : dirname(folder));
+  const path = join(root, folder);
+  const real = await realpath(path).catch(ignoringAbsence);
+  if (real === undefined) await mkdir(path, { recursive: true });
+  else if (!isWithin(root, real)) throw leadsOut(folder);
+}
+
+function ignoringAbsence(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}
+
+const leadsOut = (name: string): AppError =>
+  new AppError('invalid_request', `"${name}" is a link that leads out of the folder of the app`);

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { AppError, errorText } from '../base/errors.ts';
+import { EvalSetResult } from '../schemas/eval-result.ts';
+import type { EvalFiles } from './eval-files.ts';
+import { snakeSpelled } from './spelling.ts';
+
+/** The results of evaluation runs, one file each. */
+export class EvalResults {
+  readonly #files: EvalFiles;
+
+  constructor(files: EvalFiles) {
+    this.#files = files;
+  }
+
+  /** Ids, oldest first as far as their names tell. */
+  list(appName: string): Promise<string[]> {
+    return this.#files.list(appName, 'result');
+  }
+
+  /** Throws `eval_not_found`, and `invalid_request` when the file holds no result. */
+  async get(appName: string, resultId: string): Promise<EvalSetResult> {
+    const text = await this.#files.read(appName, 'result', resultId);
+    if (text === undefined) throw new AppError('eval_not_found', `Evaluation result "${resultId}" not found`);
+    try {
+      const json: unknown = JSON.parse(text);
+      // ADK once wrote the JSON text of a result as a JSON string.
+      return EvalSetResult.parse(typeof json === 'string' ? JSON.parse(json) : json);
+    } catch (error) {
+      const fault = error instanceof z.ZodError ? z.prettifyError(error) : errorText(error);
+      throw new AppError('invalid_request', `The file of evaluation result "${resultId}" holds no result: ${fault}`);
+    }
+  }
+
+  async save(appName: string, result: EvalSetResult): Promise<void> {
+    await this.#files.write(appName, 'result', result.evalSetResultId, JSON.stringify(snakeSpelled(result)));
+  }
+
+  /** Throws `eval_not_found`. */
+  async delete(appName: string, resultId: string): Promise<void> {
+    if (await this.#files.remove(appName, 'result', resultId)) return;
+    throw new AppError('eval_not_found', `Evaluation result "${resultId}" not found`);
+  }
+}
+
+/** The id of a result: the UI of ADK puts the same together from app, set and time. */
+export const resultIdOf = (appName: string, setId: string, seconds: number): string =>
+  `${appName}_${setId}_${seconds}`.replaceAll('/', '_');

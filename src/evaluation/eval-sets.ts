@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { AppError, errorText } from '../base/errors.ts';
+import { type EvalCase, EvalSet } from '../schemas/eval-set.ts';
+import type { EvalFiles } from './eval-files.ts';
+import { legacySet } from './legacy-sets.ts';
+import { snakeSpelled } from './spelling.ts';
+
+/** ADK's rule for new sets; files of other names are read all the same. */
+const setIdPattern = /^[A-Za-z0-9_]+$/;
+const maxSetIdLength = 200;
+
+/** The evaluation sets of apps. Changes of one set happen one after the other. */
+export class EvalSets {
+  readonly #files: EvalFiles;
+  /** The last change under way, by app and set. */
+  readonly #changes = new Map<string, Promise<unknown>>();
+
+  constructor(files: EvalFiles) {
+    this.#files = files;
+  }
+
+  list(appName: string): Promise<string[]> {
+    return this.#files.list(appName, 'set');
+  }
+
+  /** Throws `eval_not_found`, and `invalid_request` when the file holds no set. */
+  async get(appName: string, setId: string): Promise<EvalSet> {
+    const text = await this.#files.read(appName, 'set', setId);
+    if (text === undefined) throw setNotFound(setId);
+    return parseEvalSet(text, setId);
+  }
+
+  /** Throws `eval_exists`, and `invalid_request` for an id other than letters, digits and `_`. */
+  create(appName: string, set: EvalSet): Promise<EvalSet> {
+    const { evalSetId } = set;
+    if (!setIdPattern.test(evalSetId) || evalSetId.length > maxSetIdLength) {
+      throw new AppError(
+        'invalid_request',
+        `"${evalSetId}" cannot name an evaluation set: use up to ${maxSetIdLength} letters, digits and "_"`,
+      );
+    }
+    const twice = set.evalCases.find(({ evalId }, index) => indexOf(set, evalId) !== index);
+    if (twice) throw caseExists(twice.evalId, evalSetId);
+    return this.#alone(appName, evalSetId, async () => {
+      if ((await this.#files.read(appName, 'set', evalSetId)) !== undefined) {
+        throw new AppError('eval_exists', `Evaluation set "${evalSetId}" already exists`);
+      }
+      const made = {
+        ...set,
+        name: set.name ?? evalSetId,
+        creationTimestamp: set.creationTimestamp || Date.now() / 1000,
+      };
+      await this.#save(appName, made);
+      return made;
+    });
+  }
+
+  /** Throws `eval_not_found`. */
+  delete(appName: string, setId: string): Promise<void> {
+    return this.#alone(appName, setId, async () => {
+      if (!(await this.#files.remove(appName, 'set', setId))) throw setNotFound(setId);
+    });
+  }
+
+  /** Throws `eval_not_found`. */
+  async case(appName: string, setId: string, caseId: string): Promise<EvalCase> {
+    const found = (await this.get(appName, setId)).evalCases.find(({ evalId }) => evalId === caseId);
+    if (!found) throw caseNotFound(caseId, setId);
+    return found;
+  }
+
+  /** Throws `eval_exists` when the set has a case of that id. */
+  addCase(appName: string, setId: string, evalCase: EvalCase): Promise<void> {
+    return this.#change(appName, setId, (set) => {
+      if (indexOf(set, evalCase.evalId) >= 0) throw caseExists(evalCase.evalId, setId);
+      return [...set.evalCases, evalCase];
+    });
+  }
+
+  /** Throws `eval_not_found` when the set has no case of that id. */
+  updateCase(appName: string, setId: string, evalCase: EvalCase): Promise<void> {
+    return this.#change(appName, setId, (set) => {
+      if (indexOf(set, evalCase.evalId) < 0) throw caseNotFound(evalCase.evalId, setId);
+      return set.evalCases.map((known) => (known.evalId === evalCase.evalId ? evalCase : known));
+    });
+  }
+
+  /** Throws `eval_not_found`. */
+  deleteCase(appName: string, setId: string, caseId: string): Promise<void> {
+    return this.#change(appName, setId, (set) => {
+      if (indexOf(set, caseId) < 0) throw caseNotFound(caseId, setId);
+      return set.evalCases.filter(({ evalId }) => evalId !== caseId);
+    });
+  }
+
+  #change(appName: string, setId: string, change: (set: EvalSet) => EvalCase[]): Promise<void> {
+    return this.#alone(appName, setId, async () => {
+      const set = await this.get(appName, setId);
+      await this.#save(appName, { ...set, evalSetId: setId, evalCases: change(set) });
+    });
+  }
+
+  async #save(appName: string, set: EvalSet): Promise<void> {
+    const text = JSON.stringify(snakeSpelled(set), null, 2);
+    await this.#files.write(appName, 'set', set.evalSetId, `${text}\n`);
+  }
+
+  async #alone<T>(appName: string, setId: string, work: () => Promise<T>): Promise<T> {
+    const key = JSON.stringify([appName, setId]);
+    const before = this.#changes.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work); // a failure is told to whoever asked for it
+    this.#changes.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#changes.get(key) === mine) this.#changes.delete(key);
+    }
+  }
+}
+
+/** The set a file's text holds, in any form ADK has written. Throws `invalid_request` when it holds none. */
+export function parseEvalSet(text: string, evalSetId: string): EvalSet {
+  let fault: string;
+  try {
+    const json: unknown = JSON.parse(text);
+    const parsed = EvalSet.safeParse(json);
+    if (parsed.success) return { ...parsed.data, evalSetId };
+    const legacy = legacySet(json, evalSetId);
+    if (legacy) return legacy;
+    fault = z.prettifyError(parsed.error);
+  } catch (error) {
+    fault = errorText(error);
+  }
+  throw new AppError('invalid_request', `The file of evaluation set "${evalSetId}" holds no evaluation set: ${fault}`);
+}
+
+const indexOf = (set: EvalSet, caseId: string): number => set.evalCases.findIndex(({ evalId }) => evalId === caseId);
+
+const setNotFound = (setId: string): AppError => new AppError('eval_not_found', `Evaluation set "${setId}" not found`);
+const caseNotFound = (caseId: string, setId: string): AppError =>
+  new AppError('eval_not_found', `Evaluation case "${caseId}" not found in set "${setId}"`);
+const caseExists = (caseId: string, setId: string): AppError =>
+  new AppError('eval_exists', `Evaluation case "${caseId}" already exists in set "${setId}"`);

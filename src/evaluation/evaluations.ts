@@ -1,0 +1,157 @@
+import { LinkedAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { AgentLoader } from '../core/runtime.ts';
+import type { Services } from '../core/services.ts';
+import type { MetricInfo } from '../schemas/eval-metric.ts';
+import type { EvalCaseResult, EvalSetResult, RunEvalRequest } from '../schemas/eval-result.ts';
+import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
+import type { SessionKey } from '../schemas/session.ts';
+import type { AgentSurroundings } from './case-run.ts';
+import { compareRuns, type RunComparison } from './compare.ts';
+import { metricsOfApp } from './eval-config.ts';
+import { evalFiles } from './eval-files.ts';
+import { EvalResults } from './eval-results.ts';
+import { EvalSets } from './eval-sets.ts';
+import { caseOfSession } from './invocations.ts';
+import { KeptSessions } from './kept-sessions.ts';
+import { chooseMetrics, metricInfos } from './metrics/all-metrics.ts';
+import { type EvalMode, runSet } from './set-run.ts';
+
+export interface EvaluationsOptions extends AgentSurroundings {
+  readonly loader: AgentLoader;
+  /** Where sessions come from that become cases, and where those of evaluations are kept. */
+  readonly services: Services;
+  /** The real path of an app's folder. Absent: the loaded app says where it is. Throws `app_not_found`. */
+  readonly folderOf?: (appName: string) => Promise<string | undefined>;
+}
+
+/** How far a run is. Frames of its event stream. */
+export type EvalProgress =
+  | { readonly type: 'started'; readonly runId: string; readonly evalSetId: string; readonly total: number }
+  | { readonly type: 'case'; readonly done: number; readonly total: number; readonly result: EvalCaseResult }
+  | { readonly type: 'finished'; readonly evalSetResultId: string; readonly cancelled: boolean };
+
+export interface RunOptions {
+  readonly onProgress?: (progress: EvalProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface AddSession extends SessionKey {
+  readonly evalId: string;
+  /** Only these turns; absent: all. */
+  readonly invocationIds?: readonly string[] | undefined;
+}
+
+const usualConcurrency = 4;
+
+/** Sets, runs and results of the evaluations of all apps. */
+export class Evaluations {
+  readonly sets: EvalSets;
+  readonly results: EvalResults;
+  readonly #options: EvaluationsOptions;
+  readonly #kept: KeptSessions;
+  readonly #running = new Map<string, { readonly appName: string; readonly abort: LinkedAbort }>();
+
+  constructor(options: EvaluationsOptions) {
+    this.#options = options;
+    const { loader, folderOf = async (appName) => (await loader.loadAgent(appName)).folder } = options;
+    const files = evalFiles(folderOf);
+    this.sets = new EvalSets(files);
+    this.results = new EvalResults(files);
+    this.#kept = new KeptSessions(options.services, options.log);
+  }
+
+  /** Adds a session's turns to a set. Throws `session_not_found`, `eval_not_found`, `eval_exists`, `invalid_request`. */
+  async addSession(setId: string, { evalId, invocationIds, ...key }: AddSession): Promise<EvalCase> {
+    const session = await this.#options.services.sessions.getSession(key);
+    if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+    const evalCase = caseOfSession(session, { evalId, invocationIds });
+    if (evalCase.conversation?.length === 0) {
+      throw new AppError('invalid_request', `Session "${key.sessionId}" has no such turns to make a case of`);
+    }
+    await this.sets.addCase(key.appName, setId, evalCase);
+    return evalCase;
+  }
+
+  /** The metrics that may be applied to an app, its own included. */
+  async metricInfos(appName: string): Promise<MetricInfo[]> {
+    return metricInfos((await this.#options.loader.loadAgent(appName)).metrics);
+  }
+
+  /** Runs a set, or some of its cases, and stores what came of it, also when it was cancelled. */
+  async run(appName: string, setId: string, request: RunEvalRequest, options: RunOptions): Promise<EvalSetResult> {
+    const evalSet = await this.sets.get(appName, setId);
+    const result = await this.runSet(appName, evalSet, request, options);
+    await this.results.save(appName, result);
+    const { evalSetResultId, cancelled = false } = result;
+    options.onProgress?.({ type: 'finished', evalSetResultId, cancelled });
+    return result;
+  }
+
+  /** The same for a set that may be anywhere; nothing is stored. */
+  async runSet(
+    appName: string,
+    evalSet: EvalSet,
+    request: RunEvalRequest,
+    { onProgress, signal }: RunOptions,
+  ): Promise<EvalSetResult> {
+    const { loader, services: _, folderOf: __, ...surroundings } = this.#options;
+    const cases = casesFor(evalSet, request);
+    const mode = modeFor(evalSet, request);
+    const { repetitions = 1, concurrency = usualConcurrency, userSimulatorConfig: userSimulator } = request;
+    if (mode === 'record' && repetitions > 1) {
+      throw new AppError('invalid_request', 'A recording takes one run of each case: leave out "repetitions"');
+    }
+    const app = await loader.loadAgent(appName);
+    const asked = request.evalMetrics.length > 0 ? request.evalMetrics : await metricsOfApp(app.folder);
+    const metrics = chooseMetrics(asked, app.metrics);
+    const letGo = loader.hold?.(app);
+    const runId = newId('eval-');
+    const abort = new LinkedAbort(signal);
+    this.#running.set(runId, { appName, abort });
+    const total = cases.length * repetitions;
+    let done = 0;
+    const onCase = (result: EvalCaseResult): void => {
+      done += 1;
+      onProgress?.({ type: 'case', done, total, result });
+    };
+    try {
+      onProgress?.({ type: 'started', runId, evalSetId: evalSet.evalSetId, total });
+      const keep = this.#kept.keep.bind(this.#kept);
+      const choice = { app, evalSet, cases, metrics, surroundings, mode, repetitions, concurrency, userSimulator };
+      return await runSet({ ...choice, onCase, keep, signal: abort.signal });
+    } finally {
+      this.#running.delete(runId);
+      abort[Symbol.dispose]();
+      letGo?.();
+    }
+  }
+
+  /** Cancels a run: its result holds the cases that are done. Throws `run_not_found`. */
+  cancel(appName: string, runId: string): void {
+    const running = this.#running.get(runId);
+    if (running?.appName !== appName) throw new AppError('run_not_found', `Evaluation run "${runId}" is not running`);
+    running.abort.abort(new AppError('run_cancelled', 'The evaluation was cancelled'));
+  }
+
+  /** What is different in the later of two runs. Throws `eval_not_found`. */
+  async compare(appName: string, before: string, after: string): Promise<RunComparison> {
+    return compareRuns(await this.results.get(appName, before), await this.results.get(appName, after));
+  }
+}
+
+/** The cases a request names, in the order of the set; all when it names none. Throws `eval_not_found`. */
+function casesFor({ evalCases, evalSetId }: EvalSet, { evalCaseIds, evalIds }: RunEvalRequest): readonly EvalCase[] {
+  const wanted = new Set([...evalCaseIds, ...evalIds]);
+  if (wanted.size === 0) return evalCases;
+  const known = new Set(evalCases.map(({ evalId }) => evalId));
+  const unknown = [...wanted].find((id) => !known.has(id));
+  if (unknown === undefined) return evalCases.filter(({ evalId }) => wanted.has(evalId));
+  throw new AppError('eval_not_found', `Evaluation case "${unknown}" not found in set "${evalSetId}"`);
+}
+
+function modeFor(evalSet: EvalSet, request: RunEvalRequest): EvalMode {
+  const mode = request.mode ?? evalSet.modelExecutionMode ?? 'live';
+  return mode === 'replay' ? 'recorded' : mode;
+}

@@ -1,0 +1,68 @@
+import pLimit from 'p-limit';
+import type { JudgeModelOptions } from '../../schemas/eval-metric.ts';
+import type { MetricInput, TurnScore } from './metric.ts';
+
+const usualModel = 'gemini-2.5-flash';
+const usualSamples = 5;
+
+/** What one sample of a judge's answer says; `undefined` when the answer cannot be read. */
+export type ReadAnswer<Sample> = (answer: string) => Sample | undefined;
+
+/**
+ * Asks the judge of a metric the same several times, at most `parallelismLimit` at once. Samples that cannot be read
+ * are left out; throws when none can be.
+ */
+export async function sampled<Sample>(
+  input: MetricInput,
+  prompt: string,
+  read: ReadAnswer<Sample>,
+): Promise<Sample[]> {
+  const options: JudgeModelOptions = input.metric.criterion?.judgeModelOptions ?? {};
+  const { judgeModel = usualModel, judgeModelConfig: config, script } = options;
+  const limit = pLimit(options.parallelismLimit ?? 1);
+  const samples = Array.from({ length: options.numSamples ?? usualSamples }, (_, sample) =>
+    limit(() => {
+      input.signal.throwIfAborted();
+      return input.ask({ model: judgeModel, prompt, config, script, sample }, input.signal);
+    }),
+  );
+  try {
+    const verdicts = (await Promise.all(samples)).flatMap((answer) => read(answer) ?? []);
+    if (verdicts.length > 0) return verdicts;
+  } catch (error) {
+    limit.clearQueue(); // one that cannot be asked will not answer the rest either
+    throw error;
+  }
+  throw new Error(`judge "${judgeModel}" gave no answer that can be read`);
+}
+
+/** A yes or no of a judge, and why. */
+export interface Verdict {
+  readonly isGood: boolean;
+  readonly reason: string;
+}
+
+/** What the majority says, with the reason of the first that says so; a tie is a no. */
+export function majority(verdicts: readonly Verdict[]): TurnScore {
+  const good = verdicts.filter(({ isGood }) => isGood);
+  const bad = verdicts.filter(({ isGood }) => !isGood);
+  const isGood = good.length > bad.length;
+  const [first] = isGood ? good : bad;
+  const count = `${isGood ? good.length : bad.length} of ${verdicts.length} samples`;
+  return { score: isGood ? 1 : 0, reason: [first?.reason, `(${count})`].filter(Boolean).join(' ') };
+}
+
+/** The value of a key of the JSON object in an answer, whatever stands around it. */
+export function jsonField(answer: string, key: string): string | undefined {
+  const value = new RegExp(String.raw`"${key}"\s*:\s*\[*\s*(?:"((?:[^"\\]|\\.)*)"|([\w.+-]+))`).exec(answer);
+  const text = value?.[1] ?? value?.[2];
+  return text === undefined ? undefined : unescaped(text);
+}
+
+function unescaped(text: string): string {
+  try {
+    return String(JSON.parse(`"${text.replaceAll('\n', String.raw`\n`)}"`));
+  } catch {
+    return text;
+  }
+}

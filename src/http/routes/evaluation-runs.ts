@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import type { Evaluations } from '../../evaluation/evaluations.ts';
+import { type EvalMetricResult, MetricInfo } from '../../schemas/eval-metric.ts';
+import { EvalSetResult, RunEvalRequest, RunEvalResult } from '../../schemas/eval-result.ts';
+import { Name } from '../../schemas/names.ts';
+import type { ActiveRuns } from '../active-runs.ts';
+import { type Operation, operation } from '../operation.ts';
+import { AppParams } from '../path-params.ts';
+import { errorFrame } from '../problems.ts';
+import { EventStream, type SseOptions } from '../sse.ts';
+import { EvalResultParams, EvalSetParams, evaluationTag as tag, spellings } from './evaluation-paths.ts';
+
+export interface EvaluationRunRoutes {
+  readonly evaluations: Evaluations;
+  readonly active: ActiveRuns;
+  readonly sse: SseOptions;
+}
+
+/** Runs, their results, and which metrics there are. */
+export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[] {
+  const { evaluations } = routes;
+  return [
+    runOperation(routes, spellings('/eval-sets/{evalSetId}/run'), (results) => ({ runEvalResults: results })),
+    runOperation(
+      routes,
+      spellings(
+        '/eval_sets/{evalSetId}/run-eval',
+        '/eval_sets/{evalSetId}/run_eval',
+        '/eval-sets/{evalSetId}/run-eval',
+        '/eval-sets/{evalSetId}/run_eval',
+        '/eval_sets/{evalSetId}/run',
+      ),
+      (results) => results,
+    ),
+    streamOperation(routes),
+    operation({
+      method: 'POST',
+      paths: spellings('/eval-runs/{runId}/cancel', '/eval_runs/{runId}/cancel'),
+      tag,
+      summary: 'Cancel a run of an evaluation set; its result holds the cases that are done',
+      params: AppParams.extend({ runId: Name }),
+      answer: { schema: z.null() },
+      handle: ({ params }) => evaluations.cancel(params.appName, params.runId),
+    }),
+    operation({
+      method: 'GET',
+      paths: spellings('/metrics-info', '/eval_metrics'),
+      tag,
+      summary: 'List the metrics that can be applied to an app',
+      params: AppParams,
+      answer: { schema: z.object({ metricsInfo: z.array(MetricInfo) }) },
+      handle: async ({ params }) => ({ metricsInfo: await evaluations.metricInfos(params.appName) }),
+    }),
+    ...resultOperations(evaluations),
+  ];
+}
+
+function runOperation(
+  { evaluations, active }: EvaluationRunRoutes,
+  paths: [string, ...string[]],
+  shape: (results: readonly object[]) => unknown,
+): Operation {
+  return operation({
+    method: 'POST',
+    paths,
+    tag,
+    summary: 'Run an evaluation set and answer what came of each case',
+    params: EvalSetParams,
+    body: RunEvalRequest,
+    answer: { schema: z.array(RunEvalResult) },
+    async handle({ params: { appName, evalSetId }, body }, { reply }) {
+      const run = active.open(reply.raw);
+      try {
+        return shape(runResults(appName, await evaluations.run(appName, evalSetId, body, { signal: run.signal })));
+      } finally {
+        run.done();
+      }
+    },
+  });
+}
+
+/** One frame for the start, each case and the end. */
+function streamOperation({ evaluations, active, sse }: EvaluationRunRoutes): Operation {
+  return operation({
+    method: 'POST',
+    paths: spellings(
+      '/eval-sets/{evalSetId}/run-sse',
+      '/eval-sets/{evalSetId}/run_sse',
+      '/eval_sets/{evalSetId}/run_sse',
+    ),
+    tag,
+    summary: 'Run an evaluation set and stream how far it is',
+    params: EvalSetParams,
+    body: RunEvalRequest,
+    answer: {
+      mediaType: 'text/event-stream',
+      description:
+        'Objects of type `started` (`runId`, `total`), `case` (`done`, `total`, `result`) and `finished` (`evalSetResultId`); a failure is a last object with the key `error`',
+    },
+    async handle({ params: { appName, evalSetId }, body }, { reply }) {
+      await evaluations.sets.get(appName, evalSetId); // what is the caller's fault is told before the stream begins
+      const run = active.open(reply.raw);
+      let stream: EventStream | undefined;
+      const send = (frame: object): void => {
+        if (run.clientLeft) return;
+        stream ??= new EventStream(reply, sse);
+        stream.send(`data: ${JSON.stringify(frame)}\n\n`); // as many frames as there are cases: few
+      };
+      try {
+        await evaluations.run(appName, evalSetId, body, { onProgress: send, signal: run.signal });
+        return reply;
+      } catch (error) {
+        if (!stream) throw error;
+        send(errorFrame(error));
+        return reply;
+      } finally {
+        stream?.end();
+        run.done();
+      }
+    },
+  });
+}
+
+function resultOperations(evaluations: Evaluations): Operation[] {
+  const { results } = evaluations;
+  return [
+    operation({
+      method: 'GET',
+      paths: spellings('/eval-results'),
+      tag,
+      summary: 'List the results of an app’s evaluations',
+      params: AppParams,
+      answer: { schema: z.object({ evalResultIds: z.array(z.string()) }) },
+      handle: async ({ params }) => ({ evalResultIds: await results.list(params.appName) }),
+    }),
+    operation({
+      method: 'GET',
+      paths: spellings('/eval_results'),
+      tag,
+      summary: 'List the results of an app’s evaluations, as a bare array',
+      params: AppParams,
+      answer: { schema: z.array(z.string()) },
+      handle: ({ params }) => results.list(params.appName),
+    }),
+    operation({
+      method: 'GET',
+      paths: spellings('/eval-results/{evalResultId}', '/eval_results/{evalResultId}'),
+      tag,
+      summary: 'Get one result',
+      params: EvalResultParams,
+      answer: { schema: EvalSetResult },
+      handle: ({ params }) => results.get(params.appName, params.evalResultId),
+    }),
+    operation({
+      method: 'DELETE',
+      paths: spellings('/eval-results/{evalResultId}', '/eval_results/{evalResultId}'),
+      tag,
+      summary: 'Delete one result',
+      params: EvalResultParams,
+      answer: { schema: z.null() },
+      handle: ({ params }) => results.delete(params.appName, params.evalResultId),
+    }),
+    operation({
+      method: 'GET',
+      paths: spellings('/eval-results/{evalResultId}/compare', '/eval_results/{evalResultId}/compare'),
+      tag,
+      summary: 'Compare a result with an earlier one: what got worse comes first',
+      params: EvalResultParams,
+      query: z.object({ with: EvalResultParams.shape.evalResultId }),
+      answer: { description: '`counts` by kind of change, and `cases` with their metrics' },
+      handle: ({ params, query }) => evaluations.compare(params.appName, query.with, params.evalResultId),
+    }),
+  ];
+}
+
+/** Each case as older clients read it: with pairs of a metric and its result, and without the session. */
+function runResults(appName: string, { evalCaseResults }: EvalSetResult): object[] {
+  return evalCaseResults.map((result) => {
+    const { sessionDetails: _, ...told } = result;
+    const pairs = result.overallEvalMetricResults.map((one) => [metricOf(one), one]);
+    return { appName, ...told, evalMetricResults: pairs };
+  });
+}
+
+function metricOf(result: EvalMetricResult): object {
+  const { score: _, evalStatus: __, details: ___, ...metric } = result;
+  return metric;
+}
