@@ -12,11 +12,7 @@ export type ReadAnswer<Sample> = (answer: string) => Sample | undefined;
  * Asks the judge of a metric the same several times, at most `parallelismLimit` at once. Samples that cannot be read
  * are left out; throws when none can be.
  */
-export async function sampled<Sample>(
-  input: MetricInput,
-  prompt: string,
-  read: ReadAnswer<Sample>,
-): Promise<Sample[]> {
+export async function sampled<Sample>(input: MetricInput, prompt: string, read: ReadAnswer<Sample>): Promise<Sample[]> {
   const options: JudgeModelOptions = input.metric.criterion?.judgeModelOptions ?? {};
   const { judgeModel = usualModel, judgeModelConfig: config, script } = options;
   const limit = pLimit(options.parallelismLimit ?? 1);
