@@ -3,20 +3,26 @@ import { Evaluations } from '../../src/evaluation/evaluations.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { staticLoader } from '../../src/loaders/static.ts';
 import { createModelRegistry } from '../../src/models/registry.ts';
+import { RunDesk } from '../../src/runner/run-desk.ts';
 import { Runner } from '../../src/runner/runner.ts';
+import { SessionQueue } from '../../src/runner/session-queue.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
+import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 import { caseOf, hello, paris, weatherApp } from '../evaluation/scene.ts';
 
 /** The whole server over one scripted app, with a session "s" in which the weather was asked for. */
 async function weatherServer() {
   const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
   const surroundings = { loader: staticLoader([weatherApp()]), services, models: createModelRegistry({ env: {} }) };
+  const queue = new SessionQueue();
+  const runner = new Runner({ ...surroundings, queue });
   const app = await buildApp({
     ...surroundings,
-    runner: new Runner(surroundings),
+    runner,
+    runs: new RunDesk({ runner, queue, services }),
     evaluations: new Evaluations(surroundings),
-    traces: { forEvent: () => undefined, forSession: () => [], forget: () => {} },
+    traces: new TraceRecorder(),
     version: '1.2.3',
     log: { info: () => {}, warn: () => {}, error: () => {} },
     config: { shutdownGraceMs: 0 },
