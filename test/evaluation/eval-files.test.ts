@@ -64,7 +64,7 @@ it('deletes nothing but the file', async () => {
   mkdirSync(join(folder, 'inner.evalset.json'));
   const files = evalFiles(async () => folder);
 
-  await expect(files.remove('app', 'set', 'inner')).rejects.toThrow();
+  await expect(files.remove('app', 'set', 'inner')).rejects.toThrow(/directory/);
 
   expect(existsSync(join(folder, 'inner.evalset.json'))).toBe(true);
 });

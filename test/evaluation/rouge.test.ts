@@ -20,7 +20,7 @@ it.each([
   ['ﬁne １２', 'fine 12', 1, 1, 1],
   ['Привет мир', 'привет, мир!', 1, 1, 1],
   ['the the the cat', 'the cat cat', 0.666667, 0.5, 0.571429],
-])('scores %j against %j as ADK does', (expected, given, precision, recall, fmeasure) => {
+])('scores %j against %j as ADK does', (expected, given, ...[precision, recall, fmeasure]) => {
   const score = rouge1(expected, given);
 
   expect(score.precision).toBeCloseTo(precision, 6);
