@@ -60,6 +60,7 @@ export async function chat(config: Config, { app, flags, env, cwd }: ChatOptions
   } finally {
     conversation.close();
     await engine.runner.close();
+    await engine.databases.close();
   }
 }
 

@@ -19,7 +19,7 @@ export interface ComposeOptions extends EngineOptions {
 
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
-  const { apps, ...engine } = composeEngine(config, { env, log });
+  const { apps, databases, ...engine } = composeEngine(config, { env, log });
   const { runner } = engine;
   const app = await buildApp({
     ...engine,
@@ -39,6 +39,7 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     close: async () => {
       await app.close();
       await runner.close();
+      await databases.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { list, onOff, Origin, size, text, time, wholeNumber } from './config-values.ts';
 import { pluginNames } from './plugins/registry.ts';
 import { OnBusy } from './schemas/run.ts';
+import { type ServiceKind, serviceUriFault } from './services/service-uri.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
 // docs/configuration.md are all derived from it (src/settings.ts).
@@ -21,10 +22,10 @@ function setting<Schema extends z.ZodType>(schema: Schema, description: string, 
   return schema.meta({ description, ...naming });
 }
 
-/** Where services may live. More kinds follow; a URI of another kind is refused with the ones there are. */
-const serviceUri = (): z.ZodType<string> =>
-  text('must be a URI such as memory:').refine((uri) => /^memory:(\/\/)?$/.test(uri), {
-    error: 'is not supported: this version keeps data in memory only (memory:)',
+const serviceUri = (service: ServiceKind): z.ZodType<string> =>
+  text('must be a URI such as memory:').check((ctx) => {
+    const fault = serviceUriFault(service, ctx.value);
+    if (fault !== undefined) ctx.issues.push({ code: 'custom', message: fault, input: ctx.value });
   });
 
 const Cors = z.strictObject({
@@ -84,9 +85,9 @@ export const Config = z.strictObject({
     'Folder the plugins record and replay keep to; without it a local server replays from anywhere',
     { value: 'DIR' },
   ),
-  sessionService: setting(serviceUri().default('memory:'), 'Where sessions are kept', { value: 'URI' }),
-  artifactService: setting(serviceUri().default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
-  memoryService: setting(serviceUri().default('memory:'), 'Where memories are kept', { value: 'URI' }),
+  sessionService: setting(serviceUri('sessions').default('memory:'), 'Where sessions are kept', { value: 'URI' }),
+  artifactService: setting(serviceUri('artifacts').default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
+  memoryService: setting(serviceUri('memories').default('memory:'), 'Where memories are kept', { value: 'URI' }),
   logLevel: setting(
     z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

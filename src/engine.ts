@@ -13,9 +13,7 @@ import { pluginNamed } from './plugins/registry.ts';
 import { RunDesk } from './runner/run-desk.ts';
 import { Runner } from './runner/runner.ts';
 import { SessionQueue } from './runner/session-queue.ts';
-import { InMemoryArtifacts } from './services/artifacts/in-memory.ts';
-import { InMemoryMemories } from './services/memories/in-memory.ts';
-import { InMemorySessions } from './services/sessions/in-memory.ts';
+import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
 
@@ -23,7 +21,9 @@ import { credentialExchanger } from './tools/auth/exchange.ts';
 export interface Engine {
   readonly apps: AppFinder;
   readonly loader: DirectoryLoader;
-  readonly services: { sessions: InMemorySessions; artifacts: InMemoryArtifacts; memories: InMemoryMemories };
+  readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories'>;
+  /** What services keep things in. Closed last. */
+  readonly databases: Databases;
   readonly traces: TraceRecorder;
   readonly runner: Runner;
   readonly runs: RunDesk;
@@ -41,11 +41,11 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
   const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn });
-  const services = {
-    sessions: new InMemorySessions(),
-    artifacts: new InMemoryArtifacts(),
-    memories: new InMemoryMemories(),
-  };
+  const { sessions, artifacts, memories, databases } = openServices({
+    ...config,
+    onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+  });
+  const services = { sessions, artifacts, memories };
   const traces = new TraceRecorder();
   const queue = new SessionQueue(config.maxQueuedRuns);
   const surroundings = {
@@ -65,7 +65,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const runner = new Runner({ ...surroundings, queue, onBusy: config.onBusy });
   const runs = new RunDesk({ runner, queue, services, log });
   const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps) });
-  return { apps, loader, services, traces, runner, runs, evaluations };
+  return { apps, loader, services, databases, traces, runner, runs, evaluations };
 }
 
 /** Where the evaluation files of an app go. An app that is broken has some, too. */

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { didYouMean } from './base/closest.ts';
 import { AppError } from './base/errors.ts';
 import { isJsonObject } from './base/json.ts';
+import { redact } from './base/redact.ts';
 import type { CommandLine } from './command-line.ts';
 import { Config } from './config.ts';
 import { readYaml, type YamlFile } from './loaders/yaml/document.ts';
@@ -60,7 +61,7 @@ function fromEnv({ env: name }: Setting, env: ConfigSources['env'], folder: stri
 }
 
 const blank = (value: string | undefined): string | undefined => (value?.trim() === '' ? undefined : value);
-const quoted = (raw: unknown): string => `, not ${JSON.stringify(raw)}`;
+const quoted = (raw: unknown): string => `, not ${redact(JSON.stringify(raw))}`;
 
 function readFile(named: string | undefined, cwd: string): ReadonlyMap<Setting, Given> {
   const path = resolve(cwd, named ?? fileName);

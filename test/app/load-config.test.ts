@@ -86,7 +86,7 @@ it.each([
   [['--log-level', 'loud'], '--log-level must be trace, debug, info, warn, error, fatal or silent, not "loud"'],
   [['--body-limit', '10 apples'], '--body-limit must be a size such as 512kb or 10mb'],
   [['--run-timeout', 'soon'], '--run-timeout must be a time such as 500ms, 10s or 5m'],
-  [['--session-service', 'mysql://x'], '--session-service is not supported'],
+  [['--session-service', 'mysql://x'], '--session-service must be a place for sessions'],
   [['--on-busy', 'panic'], '--on-busy must be queue, reject or interrupt'],
   [['--hot-reload=maybe'], '--hot-reload must be on or off'],
   [['--config', 'none.yaml'], 'The configuration file "none.yaml" cannot be read'],

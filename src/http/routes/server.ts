@@ -1,18 +1,23 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
+import type { Services } from '../../core/services.ts';
 import { type Operation, operation } from '../operation.ts';
 
 interface ServerRoutes {
   readonly version: string;
   readonly isClosing: () => boolean;
+  readonly services: Services;
 }
+
+/** Longer than a store that is there takes to say so. */
+const checkMs = 2_000;
 
 const tag = 'Server';
 const Status = z.object({ status: z.string() });
 const Telemetry = z.object({ telemetry: z.boolean() });
 const telemetryHeader = 'x-adk-telemetry-request';
 
-export function serverOperations({ version, isClosing }: ServerRoutes): Operation[] {
+export function serverOperations({ version, isClosing, services }: ServerRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
@@ -26,10 +31,11 @@ export function serverOperations({ version, isClosing }: ServerRoutes): Operatio
       method: 'GET',
       paths: ['/ready'],
       tag,
-      summary: 'Whether the server takes new work; 503 while it shuts down',
+      summary: 'Whether the server takes new work; 503 while it shuts down or cannot reach what it stores to',
       answer: { schema: Status },
-      handle() {
+      async handle() {
         if (isClosing()) throw new AppError('unavailable', 'The server is shutting down', { retryAfter: 5 });
+        await checkStores(services);
         return { status: 'ok' };
       },
     }),
@@ -64,4 +70,17 @@ export function serverOperations({ version, isClosing }: ServerRoutes): Operatio
       },
     }),
   ];
+}
+
+async function checkStores({ sessions, artifacts, memories }: Services): Promise<void> {
+  const checks = Promise.all([sessions, artifacts, memories].map((service) => service?.check?.()));
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new AppError('unavailable', 'The stores do not answer', { retryAfter: 2 }));
+  }, checkMs);
+  try {
+    await Promise.race([checks, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

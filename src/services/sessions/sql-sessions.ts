@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
@@ -145,7 +146,9 @@ export class SqlSessions implements SessionService {
         events.push(eventOf(stored));
         size += (stored.body ?? stored.eventData ?? '').length;
       }
-      next = rows.length < eventsAtOnce ? row.nextSeq : (rows.at(-1)?.seq ?? row.nextSeq) + 1;
+      if (rows.length < eventsAtOnce) break;
+      next = (rows.at(-1)?.seq ?? row.nextSeq) + 1;
+      await nextTurn();
     }
     return { events, size };
   }

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newEvent } from '../../../src/core/new-event.ts';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { adkTables } from '../../../src/services/postgres/migrations.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
+import { adkDatabaseContract, type SharedWithAdk } from '../../contracts/adk-database.ts';
 import { saying } from '../../contracts/events.ts';
-import { type AdkEvent, adkEvent, adkSession, adkSessionHere } from '../../support/adk-database.ts';
+import { adkSession } from '../../support/adk-database.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 
 let server: PostgresServer;
@@ -15,138 +15,84 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const { appName, userId, sessionId } = adkSession.key;
-const key = adkSession.key;
-
-/** Stores an event as ADK does. */
-async function adkAppend(client: pg.Client, { id, timestamp, data }: AdkEvent): Promise<void> {
-  const at = new Date(timestamp);
-  await client.query('select 1 from sessions where id = $1 for update', [sessionId]);
-  await client.query(
-    `insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
-      values ($1, $2, $3, $4, 'e-1', $5, $6)`,
-    [id, appName, userId, sessionId, at, JSON.stringify(data)],
-  );
-  await client.query('update sessions set update_time = $1 where id = $2', [at, sessionId]);
-}
-
-async function adkCreate(client: pg.Client): Promise<void> {
-  const at = new Date(adkSession.createMs);
-  await client.query('insert into app_states values ($1, $2, $3)', [appName, adkSession.appState, at]);
-  await client.query('insert into user_states values ($1, $2, $3, $4)', [appName, userId, adkSession.userState, at]);
-  await client.query(
-    'insert into sessions (id, app_name, user_id, state, create_time, update_time) values ($1, $2, $3, $4, $5, $5)',
-    [sessionId, appName, userId, adkSession.state, at],
-  );
-}
+const { key } = adkSession;
+const { appName, userId, sessionId } = key;
 
 async function withDatabase(work: (client: pg.Client, open: () => SqlSessions) => Promise<void>): Promise<void> {
+  const shared = await connect();
+  try {
+    await work(shared.client, () => shared.open());
+  } finally {
+    await shared.close();
+  }
+}
+
+async function connect(): Promise<Omit<SharedWithAdk, 'open'> & { client: pg.Client; open: () => SqlSessions }> {
   const uri = await server.newDatabase();
   const client = new pg.Client(uri);
   await client.connect();
   const opened: SqlSessions[] = [];
-  try {
-    await work(client, () => {
+  return {
+    client,
+    open() {
       const sessions = new SqlSessions(new PostgresSessionTables(new PostgresDatabase(uri)));
       opened.push(sessions);
       return sessions;
-    });
-  } finally {
-    for (const sessions of opened) await sessions.close();
-    await client.end();
-  }
+    },
+    async makeTables() {
+      await client.query(adkTables);
+    },
+    async create() {
+      const at = new Date(adkSession.createMs);
+      await client.query('insert into app_states values ($1, $2, $3)', [appName, adkSession.appState, at]);
+      await client.query('insert into user_states values ($1, $2, $3, $4)', [
+        appName,
+        userId,
+        adkSession.userState,
+        at,
+      ]);
+      await client.query(
+        'insert into sessions (id, app_name, user_id, state, create_time, update_time) values ($1, $2, $3, $4, $5, $5)',
+        [sessionId, appName, userId, adkSession.state, at],
+      );
+    },
+    async append({ id, timestamp, data }) {
+      const at = new Date(timestamp);
+      await client.query('select 1 from sessions where id = $1 for update', [sessionId]);
+      await client.query(
+        `insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
+          values ($1, $2, $3, $4, 'e-1', $5, $6)`,
+        [id, appName, userId, sessionId, at, JSON.stringify(data)],
+      );
+      await client.query('update sessions set update_time = $1 where id = $2', [at, sessionId]);
+    },
+    async replace({ id, data }) {
+      await client.query('update events set event_data = $1 where id = $2', [JSON.stringify(data), id]);
+    },
+    async deleteSession() {
+      await client.query('delete from sessions');
+      await client.query('delete from events');
+    },
+    async events() {
+      const { rows } = await client.query<{ timestamp: Date; event_data: Record<string, unknown> }>(
+        'select timestamp, event_data from events order by timestamp',
+      );
+      return rows.map(({ timestamp, event_data: data }) => ({ ms: timestamp.getTime(), data }));
+    },
+    async state() {
+      return (await client.query<{ state: unknown }>('select state from sessions')).rows[0]?.state;
+    },
+    async leftovers() {
+      return (await client.query('select from agent_events')).rowCount ?? 0;
+    },
+    async close() {
+      for (const sessions of opened) await sessions.close();
+      await client.end();
+    },
+  };
 }
 
-it('opens a database of ADK, in order and with its state', async () => {
-  await withDatabase(async (client, open) => {
-    await client.query(adkTables);
-    await adkCreate(client);
-    for (const event of adkSession.events) await adkAppend(client, event);
-
-    const session = await open().getSession(key);
-
-    expect(session).toMatchObject(adkSessionHere);
-    expect(session?.state).toEqual(adkSessionHere.state);
-  });
-});
-
-it('continues in turn with ADK, each reading what the other wrote, in one order', async () => {
-  await withDatabase(async (client, open) => {
-    await client.query(adkTables);
-    await adkCreate(client);
-    const [first, second, ...rest] = adkSession.events;
-    await adkAppend(client, first!);
-    const sessions = open();
-
-    await sessions.appendEvent((await sessions.getSession(key))!, { ...saying('ours 1'), timestamp: 1 });
-    await adkAppend(client, second!);
-    for (const text of ['ours 2', 'ours 3']) {
-      await sessions.appendEvent((await sessions.getSession(key))!, saying(text));
-    }
-    for (const event of rest) await adkAppend(client, event);
-
-    const ids = (await sessions.getSession(key))?.events.map((event) => event.content?.parts[0]?.text ?? event.id);
-    expect(ids).toEqual(['hi', 'ours 1', 'uMYzqbau', 'ours 2', 'ours 3', 'URplCCWI', 'Three 👋']);
-  });
-});
-
-it('leaves events that ADK reads: keys in snake_case but for data, its time in milliseconds, times that grow', async () => {
-  await withDatabase(async (client, open) => {
-    const sessions = open();
-    const session = await sessions.createSession(key, { sessionId, state: { topic: 'looms' } });
-    const content = { role: 'model', parts: [{ functionCall: { name: 'add', args: { aB: 1, c_d: 2 } } }] };
-    const event = newEvent({ invocationId: 'e-7' }, 'bot', { content });
-    for (const given of [event, saying('same time', { aB: 1 }, { timestamp: event.timestamp })]) {
-      await sessions.appendEvent(session, given);
-    }
-
-    const { rows } = await client.query<{ timestamp: Date; event_data: Record<string, unknown> }>(
-      'select timestamp, event_data from events where session_id = $1 order by timestamp',
-      [sessionId],
-    );
-
-    expect(rows[0]?.event_data).toMatchObject({
-      id: event.id,
-      invocation_id: 'e-7',
-      timestamp: Math.floor(event.timestamp * 1000),
-      content: { parts: [{ function_call: { name: 'add', args: { aB: 1, c_d: 2 } } }] },
-    });
-    expect(rows[1]?.event_data).toMatchObject({ actions: { state_delta: { aB: 1 } } });
-    expect(rows[1]!.timestamp.getTime()).toBeGreaterThan(rows[0]!.timestamp.getTime());
-    const { rows: stored } = await client.query('select state from sessions');
-    expect(stored).toEqual([{ state: { topic: 'looms', aB: 1 } }]);
-  });
-});
-
-it('sees an event that ADK replaced', async () => {
-  await withDatabase(async (client, open) => {
-    const sessions = open();
-    const session = await sessions.createSession(key, { sessionId });
-    await sessions.appendEvent(session, saying('before', {}, { id: 'one' }));
-    await sessions.getSession(key);
-    const { data } = adkEvent('one', Date.now(), { content: { role: 'model', parts: [{ text: 'after' }] } });
-    await client.query(`update events set event_data = $1 where id = 'one'`, [JSON.stringify(data)]);
-
-    expect((await sessions.getSession(key))?.events[0]?.content?.parts[0]?.text).toBe('after');
-  });
-});
-
-it('forgets what it kept of a session that ADK deleted, and takes the same id for a new one', async () => {
-  await withDatabase(async (client, open) => {
-    const sessions = open();
-    const session = await sessions.createSession(key, { sessionId });
-    await sessions.appendEvent(session, saying('old'));
-    await client.query('delete from sessions');
-    await client.query('delete from events');
-    expect(await sessions.getSession(key)).toBeUndefined();
-    expect((await client.query('select from agent_events')).rowCount).toBe(0);
-
-    await adkCreate(client);
-    await adkAppend(client, adkSession.events[0]!);
-
-    expect((await sessions.getSession(key))?.events.map(({ id }) => id)).toEqual(['10EwYzu9']);
-  });
-});
+adkDatabaseContract('PostgreSQL', connect);
 
 it('opens a database of ADK for Python, whose times have no zone and whose sessions count their changes', async () => {
   await withDatabase(async (client, open) => {

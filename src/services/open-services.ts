@@ -1,0 +1,80 @@
+import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
+import { InMemoryArtifacts } from './artifacts/in-memory.ts';
+import { InMemoryMemories } from './memories/in-memory.ts';
+import { PostgresDatabase } from './postgres/database.ts';
+import { parseServiceUri, type ServicePlace } from './service-uri.ts';
+import { InMemorySessions } from './sessions/in-memory.ts';
+import { PostgresSessionTables } from './sessions/postgres.ts';
+import { SqlSessions } from './sessions/sql-sessions.ts';
+import { SqliteSessionTables } from './sessions/sqlite.ts';
+import { SqliteDatabase } from './sqlite/database.ts';
+
+export interface ServiceOptions {
+  /** URIs: see `parseServiceUri`. */
+  readonly sessionService: string;
+  readonly artifactService: string;
+  readonly memoryService: string;
+  /** Told of a connection to a database that broke while nobody used it. */
+  readonly onConnectionLost?: (error: Error) => void;
+}
+
+/** The services a server keeps things in. */
+export interface OpenedServices {
+  readonly sessions: SessionService;
+  readonly artifacts: ArtifactService;
+  readonly memories: MemoryService;
+  /** The databases behind them, one for each URI. */
+  readonly databases: Databases;
+}
+
+/**
+ * Picks services by their URIs. Nothing is opened yet: files, connections and drivers come with the first use. Throws
+ * `ConfigurationException` for a URI that is no place for its service.
+ */
+export function openServices(options: ServiceOptions): OpenedServices {
+  const databases = new Databases(options.onConnectionLost);
+  return {
+    sessions: sessionsAt(parseServiceUri('sessions', options.sessionService), databases),
+    artifacts: new InMemoryArtifacts(),
+    memories: new InMemoryMemories(),
+    databases,
+  };
+}
+
+function sessionsAt(place: ServicePlace, databases: Databases): SessionService {
+  if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
+  if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
+  return new InMemorySessions();
+}
+
+/** Databases by where they are: services that name the same one share it. */
+export class Databases {
+  readonly #sqlite = new Map<string, SqliteDatabase>();
+  readonly #postgres = new Map<string, PostgresDatabase>();
+  readonly #onConnectionLost: ((error: Error) => void) | undefined;
+
+  constructor(onConnectionLost?: (error: Error) => void) {
+    this.#onConnectionLost = onConnectionLost;
+  }
+
+  sqlite(path: string): SqliteDatabase {
+    const known = this.#sqlite.get(path);
+    if (known) return known;
+    const database = new SqliteDatabase(path);
+    this.#sqlite.set(path, database);
+    return database;
+  }
+
+  postgres(uri: string): PostgresDatabase {
+    const known = this.#postgres.get(uri);
+    if (known) return known;
+    const onIdleError = this.#onConnectionLost;
+    const database = new PostgresDatabase(uri, onIdleError ? { onIdleError } : {});
+    this.#postgres.set(uri, database);
+    return database;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sqlite.values(), ...this.#postgres.values()].map((database) => database.close()));
+  }
+}

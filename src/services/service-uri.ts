@@ -1,0 +1,74 @@
+import { AppError } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
+
+/** Where a service keeps what it keeps. */
+export type ServicePlace =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly uri: string }
+  | { readonly kind: 'file'; readonly folder: string };
+
+export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
+
+const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
+  sessions: ['memory', 'sqlite', 'postgres'],
+  artifacts: ['memory'],
+  memories: ['memory'],
+};
+
+const examples: Readonly<Record<ServicePlace['kind'], string>> = {
+  memory: 'memory:',
+  sqlite: 'sqlite:PATH',
+  postgres: 'postgres://USER@HOST/DATABASE',
+  file: 'file:DIR',
+};
+
+/**
+ * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`), and ADK's spellings of the same
+ * (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`).
+ * Throws `ConfigurationException`.
+ */
+export function parseServiceUri(service: ServiceKind, text: string): ServicePlace {
+  const place = placeOf(text.trim());
+  if (place && placesOf[service].includes(place.kind)) return place;
+  throw new AppError('ConfigurationException', `"${redact(text)}" ${wantedFor(service)}`);
+}
+
+/** What is wrong with a service URI, as a claim about it; `undefined` when nothing is. */
+export function serviceUriFault(service: ServiceKind, text: string): string | undefined {
+  const place = placeOf(text.trim());
+  return place && placesOf[service].includes(place.kind) ? undefined : wantedFor(service);
+}
+
+const wantedFor = (service: ServiceKind): string =>
+  `must be a place for ${service}: ${placesOf[service].map((kind) => examples[kind]).join(', ')}`;
+
+function placeOf(text: string): ServicePlace | undefined {
+  const match = /^([a-z\d]+)(?:\+[a-z\d_]+)?:(.*)$/is.exec(text);
+  const [, scheme = '', rest = ''] = match ?? [];
+  if (/^(?:memory|inmemory)$/i.test(scheme)) return /^(?:\/\/)?$/.test(rest) ? { kind: 'memory' } : undefined;
+  if (/^postgres(?:ql)?$/i.test(scheme)) {
+    const uri = `postgres:${rest}`;
+    return rest.startsWith('//') && URL.canParse(uri) ? { kind: 'postgres', uri } : undefined;
+  }
+  if (/^sqlite$/i.test(scheme)) {
+    const path = pathIn(rest);
+    // As in ADK: a database that ends with the process.
+    if (path === ':memory:' || rest === '//') return { kind: 'memory' };
+    return path === '' ? undefined : { kind: 'sqlite', path };
+  }
+  if (/^file$/i.test(scheme)) {
+    const folder = pathIn(rest);
+    return folder === '' ? undefined : { kind: 'file', folder };
+  }
+  return undefined;
+}
+
+/**
+ * The path behind a scheme. With three slashes it is absolute, as in ADK for TypeScript; Python's `///./path` and
+ * `///../path` stay relative, and its four slashes mean the same as three.
+ */
+function pathIn(rest: string): string {
+  const [path = ''] = (rest.startsWith('//') ? rest.slice(2) : rest).split('?', 1);
+  return path.replace(/^\/(?=\.{1,2}\/|:memory:$)/, '').replace(/^\/{2,}/, '/');
+}

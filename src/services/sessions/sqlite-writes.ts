@@ -1,0 +1,197 @@
+import { AppError } from '../../base/errors.ts';
+import { define, type JsonObject } from '../../base/json.ts';
+import type { AppendGuard } from '../../core/services.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { isConstraint } from '../sqlite/errors.ts';
+import { type Dialect, msOf } from '../sqlite/migrate.ts';
+import type { Appended, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
+
+// What changes sessions in SQLite. Runs in the thread that writes, within a transaction.
+
+const ofSession = 'id = ? and app_name = ? and user_id = ?';
+
+export interface WriteContext {
+  readonly connection: Connection;
+  readonly dialect: Dialect;
+}
+
+export function createSession({ connection, dialect }: WriteContext, session: NewSessionRow): void {
+  const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
+  if (connection.get(`select 1 from sessions where ${ofSession}`, sessionId, appName, userId)) {
+    throw new AppError('session_exists', `Session "${sessionId}" already exists`);
+  }
+  connection.run(`update agent_numbers set value = value + 1 where name = 'session'`);
+  const number =
+    connection.get<{ value: number }>(`select value from agent_numbers where name = 'session'`)?.value ?? 0;
+  const ms = Math.floor(lastUpdateTime * 1000);
+  connection.run(
+    `insert into sessions (id, app_name, user_id, state, create_time, update_time, num, next_seq, clock_ms, last_update)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    sessionId,
+    appName,
+    userId,
+    JSON.stringify(changes.session?.set ?? {}),
+    dialect.time(ms),
+    dialect.time(ms),
+    number,
+    events.length + 1,
+    ms,
+    lastUpdateTime,
+  );
+  changeScopes({ connection, dialect }, session, changes);
+  let latestMs = 0;
+  for (const [index, event] of events.entries()) {
+    latestMs = Math.max(Math.floor(event.timestamp * 1000), latestMs + 1);
+    try {
+      insertEvent({ connection, dialect }, session, { ...event, number, seq: index + 1, ms: latestMs });
+    } catch (error) {
+      throw isConstraint(error) ? new AppError('invalid_request', 'Two events have the same id') : error;
+    }
+  }
+}
+
+interface Writable {
+  readonly num: number;
+  readonly next_seq: number;
+  readonly state: string;
+  readonly update_time: number | string;
+  readonly clock_ms: number | null;
+  readonly last_update: number | null;
+  readonly fence: number;
+}
+
+export interface AppendInput {
+  readonly key: SessionKey;
+  readonly event: EventRow;
+  readonly changes: StateChanges;
+  readonly guard?: AppendGuard | undefined;
+}
+
+export function appendEvent(context: WriteContext, { key, event, changes, guard }: AppendInput): Appended {
+  const { connection, dialect } = context;
+  const { appName, userId, sessionId } = key;
+  const row = connection.get<Writable>(
+    `select num, next_seq, state, update_time, clock_ms, last_update, fence from sessions where ${ofSession}`,
+    sessionId,
+    appName,
+    userId,
+  );
+  if (!row) throw new AppError('session_not_found', `Session "${sessionId}" not found`);
+  const before = lastUpdateOf(row);
+  if (guard && guard.fence !== row.fence) {
+    throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${sessionId}" any more`);
+  }
+  const stored = guard && storedStep(connection, guard);
+  if (stored) return { ...stored, sessionNumber: row.num, lastUpdateTime: before };
+
+  // ADK orders events by this time, so it grows with each.
+  const ms = Math.max(Math.floor(event.timestamp * 1000), msOf(row.update_time) + 1);
+  const lastUpdateTime = Math.max(before, event.timestamp);
+  try {
+    insertEvent(context, key, { ...event, ...guard, number: row.num, seq: row.next_seq, ms });
+  } catch (error) {
+    throw isConstraint(error) ? new AppError('invalid_request', `Event "${event.id}" is stored already`) : error;
+  }
+  connection.run(
+    `update sessions set next_seq = ?, update_time = ?, clock_ms = ?, last_update = ?
+      ${dialect.hasEventSequence ? ', event_sequence = event_sequence + 1' : ''} where ${ofSession}`,
+    row.next_seq + 1,
+    dialect.time(ms),
+    ms,
+    lastUpdateTime,
+    sessionId,
+    appName,
+    userId,
+  );
+  if (changes.session) {
+    const state = changedState(row.state, changes.session);
+    connection.run(`update sessions set state = ? where ${ofSession}`, state, sessionId, appName, userId);
+  }
+  changeScopes(context, key, changes);
+  return { sessionNumber: row.num, seq: row.next_seq, lastUpdateTime };
+}
+
+export function deleteSession({ connection }: WriteContext, { appName, userId, sessionId }: SessionKey): void {
+  connection.run(
+    `delete from events where (id, app_name, user_id, session_id) in (
+      select event_id, ?, ?, ? from agent_events
+        where session_num = (select num from sessions where ${ofSession}))`,
+    appName,
+    userId,
+    sessionId,
+    sessionId,
+    appName,
+    userId,
+  );
+  connection.run(`delete from sessions where ${ofSession}`, sessionId, appName, userId);
+}
+
+/** Where the time is not what we wrote last, ADK has written since, and its time counts. */
+export function lastUpdateOf(row: Pick<Writable, 'update_time' | 'clock_ms' | 'last_update'>): number {
+  const ms = msOf(row.update_time);
+  if (row.clock_ms === ms && row.last_update !== null) return row.last_update;
+  return Math.max(row.last_update ?? 0, ms / 1000);
+}
+
+interface NumberedEvent extends EventRow, Partial<AppendGuard> {
+  readonly number: number;
+  readonly seq: number;
+  readonly ms: number;
+}
+
+function insertEvent({ connection, dialect }: WriteContext, key: SessionKey, event: NumberedEvent): void {
+  connection.run(
+    `insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)
+      values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    event.id,
+    key.appName,
+    key.userId,
+    key.sessionId,
+    event.invocationId,
+    dialect.time(event.ms),
+    event.eventData,
+    event.seq,
+  );
+  connection.run(
+    'insert into agent_events (session_num, seq, event_id, run_id, step, body) values (?, ?, ?, ?, ?, ?)',
+    event.number,
+    event.seq,
+    event.id,
+    event.runId ?? null,
+    event.step ?? null,
+    event.body,
+  );
+}
+
+function storedStep(connection: Connection, { runId, step }: AppendGuard): { seq: number; stored: string } | undefined {
+  return connection.get('select seq, body as stored from agent_events where run_id = ? and step = ?', runId, step);
+}
+
+function changeScopes({ connection, dialect }: WriteContext, key: SessionKey, { app, user }: StateChanges): void {
+  const { appName, userId } = key;
+  const now = dialect.time(Date.now());
+  if (app) {
+    const old = connection.get<{ state: string }>('select state from app_states where app_name = ?', appName);
+    const state = changedState(old?.state ?? '{}', app);
+    connection.run(
+      'insert or replace into app_states (app_name, state, update_time) values (?, ?, ?)',
+      appName,
+      state,
+      now,
+    );
+  }
+  if (user) {
+    const sql = 'select state from user_states where app_name = ? and user_id = ?';
+    const state = changedState(connection.get<{ state: string }>(sql, appName, userId)?.state ?? '{}', user);
+    const write = 'insert or replace into user_states (app_name, user_id, state, update_time) values (?, ?, ?, ?)';
+    connection.run(write, appName, userId, state, now);
+  }
+}
+
+function changedState(text: string, { removed, set }: StateChange): string {
+  const state = JSON.parse(text) as JsonObject;
+  for (const key of removed) delete state[key];
+  for (const key of Object.keys(set)) define(state, key, set[key]);
+  return JSON.stringify(state);
+}

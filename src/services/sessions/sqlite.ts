@@ -1,0 +1,94 @@
+import type { AppendGuard } from '../../core/services.ts';
+import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
+import type {
+  Appended,
+  EventRow,
+  NewSessionRow,
+  SessionRow,
+  SessionTables,
+  StateChanges,
+  StoredEventRow,
+} from './session-tables.ts';
+import { lastUpdateOf } from './sqlite-writes.ts';
+
+interface Found extends Omit<SessionRow, 'lastUpdateTime'> {
+  readonly update_time: number | string;
+  readonly clock_ms: number | null;
+  readonly last_update: number | null;
+}
+
+const rows = `select s.app_name as appName, s.user_id as userId, s.id as sessionId, s.num as sessionNumber,
+  s.next_seq as nextSeq, s.revision as revision, s.state as state, a.state as appState, u.state as userState,
+  s.update_time, s.clock_ms, s.last_update
+  from sessions s left join app_states a on a.app_name = s.app_name
+  left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;
+
+/** The session tables in SQLite. One server writes to a file; ADK and tools may have it open, too. */
+export class SqliteSessionTables implements SessionTables {
+  readonly #database: SqliteDatabase;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  create(session: NewSessionRow): Promise<void> {
+    return this.#database.write('createSession', session);
+  }
+
+  find({ appName, userId, sessionId }: SessionKey): Promise<SessionRow | undefined> {
+    const sql = `${rows} where s.id = ? and s.app_name = ? and s.user_id = ?`;
+    return this.#database.read((connection) => rowOf(connection.get<Found>(sql, sessionId, appName, userId)));
+  }
+
+  findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined> {
+    const sql = `${rows} where s.id = ? and s.app_name = ? order by s.user_id limit 1`;
+    return this.#database.read((connection) => rowOf(connection.get<Found>(sql, sessionId, appName)));
+  }
+
+  list({ appName, userId }: SessionOwner): Promise<SessionRow[]> {
+    const sql = `${rows} where s.app_name = ? and s.user_id = ? order by s.num`;
+    return this.#database.read((connection) => connection.all<Found>(sql, appName, userId).map((row) => rowOf(row)));
+  }
+
+  delete(key: SessionKey): Promise<void> {
+    return this.#database.write('deleteSession', key);
+  }
+
+  events(
+    { appName, userId, sessionId, sessionNumber }: SessionRow,
+    { from, to, limit }: { from: number; to: number; limit: number },
+  ): Promise<StoredEventRow[]> {
+    const sql = `select o.seq, o.body, case when o.body is null then e.event_data end as eventData
+      from agent_events o left join events e on o.body is null
+        and e.id = o.event_id and e.app_name = ? and e.user_id = ? and e.session_id = ?
+      where o.session_num = ? and o.seq >= ? and o.seq < ? order by o.seq limit ?`;
+    const values = [appName, userId, sessionId, sessionNumber, from, to, limit];
+    return this.#database.read((connection) => connection.all<StoredEventRow>(sql, ...values));
+  }
+
+  seqOf({ appName, userId, sessionId }: SessionRow, eventId: string): Promise<number | undefined> {
+    const sql = 'select seq from events where id = ? and app_name = ? and user_id = ? and session_id = ?';
+    return this.#database.read(
+      (connection) => connection.get<{ seq: number }>(sql, eventId, appName, userId, sessionId)?.seq,
+    );
+  }
+
+  append(key: SessionKey, event: EventRow, changes: StateChanges, guard: AppendGuard | undefined): Promise<Appended> {
+    return this.#database.write('appendEvent', { key, event, changes, guard });
+  }
+
+  check(): Promise<void> {
+    return this.#database.check();
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+function rowOf(found: Found): SessionRow;
+function rowOf(found: Found | undefined): SessionRow | undefined;
+function rowOf(found: Found | undefined): SessionRow | undefined {
+  return found && { ...found, lastUpdateTime: lastUpdateOf(found) };
+}

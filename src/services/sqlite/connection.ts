@@ -1,0 +1,52 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+
+/** Milliseconds another program may hold the database before we give up. */
+const busyTimeoutMs = 5000;
+
+/** A connection that prepares each statement once. It is synchronous, like SQLite itself. */
+export class Connection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string, readOnly = false) {
+    this.#database = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs });
+    // Committed is durable: WAL with FULL syncs the log at each commit.
+    if (!readOnly)
+      this.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864');
+    this.exec('pragma cache_size = -16000');
+  }
+
+  /** Statements without values or results. */
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  all<Row extends object>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
+  }
+
+  get<Row extends object>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined;
+  }
+
+  /** Runs a statement; resolves to the number of rows it changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #prepared(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,34 @@
+import { AppError } from '../../base/errors.ts';
+
+/** Seconds after which a client may try again when the database cannot be used. */
+const retryAfter = 2;
+
+/** SQLite's primary result codes that speak of the disk or the file rather than of the statement. */
+const outages: Readonly<Record<number, string>> = {
+  5: 'The database is in use by another program',
+  6: 'The database is in use by another program',
+  8: 'The database cannot be written',
+  10: 'The disk of the database fails',
+  11: 'The database is damaged',
+  13: 'The disk of the database is full',
+  14: 'The database cannot be opened',
+  26: 'The file is not a database',
+};
+
+const constraint = 19;
+
+function resultCode(error: unknown): number | undefined {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+export const isConstraint = (error: unknown): boolean => resultCode(error) === constraint;
+
+/** Whether the whole transaction is lost, and the connection better opened anew. */
+export const isOutage = (error: unknown): boolean => (resultCode(error) ?? 0) in outages;
+
+/** What a caller sees of a failed statement. */
+export function asAppError(error: unknown): unknown {
+  const message = outages[resultCode(error) ?? 0];
+  return message === undefined ? error : new AppError('unavailable', message, { cause: error, retryAfter });
+}

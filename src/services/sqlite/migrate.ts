@@ -1,0 +1,72 @@
+import { AppError } from '../../base/errors.ts';
+import type { Connection } from './connection.ts';
+import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
+
+/** How the tables of this database differ from those of ADK for TypeScript: Python's have other times, and a counter. */
+export interface Dialect {
+  /** A time as its columns hold it. */
+  readonly time: (ms: number) => number | string;
+  readonly hasEventSequence: boolean;
+}
+
+/**
+ * Brings the tables up to date, one program after the other, and says what is special about them. Throws
+ * `ConfigurationException` for tables this version cannot use.
+ */
+export function migrate(connection: Connection): Dialect {
+  connection.exec('begin immediate');
+  try {
+    refusePickles(connection);
+    bringUpToDate(connection);
+    connection.exec('commit');
+  } catch (error) {
+    if (connection.isInTransaction) connection.exec('rollback');
+    throw error;
+  }
+  return dialectOf(connection);
+}
+
+function bringUpToDate(connection: Connection): void {
+  connection.exec('create table if not exists agent_schema (version integer primary key, applied_at integer not null)');
+  const version =
+    connection.get<{ version: number | null }>('select max(version) as version from agent_schema')?.version ?? 0;
+  if (version > migrations.length) {
+    throw new AppError('ConfigurationException', `The database was written by a newer version (schema ${version})`);
+  }
+  if (version < migrations.length) connection.exec(adkTables);
+  for (const [index, step] of migrations.entries()) {
+    if (index < version) continue;
+    connection.exec(step);
+    connection.run('insert into agent_schema values (?, ?)', index + 1, Date.now());
+  }
+  connection.exec(helpfulIndexes);
+}
+
+/** Before its schema had a version, ADK for Python kept actions as pickles, which are code to whoever reads them. */
+function refusePickles(connection: Connection): void {
+  const columns = connection.all<{ name: string }>('select name from pragma_table_info(?)', 'events');
+  if (columns.length === 0 || columns.some(({ name }) => name === 'event_data')) return;
+  throw new AppError(
+    'ConfigurationException',
+    'The database has the first schema of ADK for Python: bring it up to date with "adk migrate session" first',
+  );
+}
+
+function dialectOf(connection: Connection): Dialect {
+  const columns = connection.all<{ name: string; type: string }>(
+    'select name, type from pragma_table_info(?)',
+    'sessions',
+  );
+  const isPython = columns.some(({ name, type }) => name === 'app_name' && /varchar/i.test(type));
+  return {
+    time: isPython ? pythonTime : (ms) => ms,
+    hasEventSequence: columns.some(({ name }) => name === 'event_sequence'),
+  };
+}
+
+const pythonTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1).replace('T', ' ')}000`;
+
+/** The milliseconds of a time column, in whichever way it is kept. */
+export function msOf(time: number | string): number {
+  return typeof time === 'number' ? time : Date.parse(`${time.replace(' ', 'T')}Z`);
+}

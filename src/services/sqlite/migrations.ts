@@ -1,0 +1,105 @@
+// The same tables as in PostgreSQL, for the same reasons (see services/postgres/migrations.ts). Times are milliseconds
+// since the epoch, as ADK for TypeScript keeps them.
+
+/** The tables of ADK. All statements leave alone what is there. */
+export const adkTables = `
+create table if not exists adk_internal_metadata (key text not null, value text not null, primary key (key));
+create table if not exists app_states (
+  app_name text not null, state json not null, update_time datetime not null, primary key (app_name));
+create table if not exists user_states (
+  app_name text not null, user_id text not null, state json not null, update_time datetime not null,
+  primary key (app_name, user_id));
+create table if not exists sessions (
+  id text not null, app_name text not null, user_id text not null, state json not null,
+  create_time datetime not null, update_time datetime not null, primary key (id, app_name, user_id));
+create table if not exists events (
+  id text not null, app_name text not null, user_id text not null, session_id text not null,
+  invocation_id text not null, timestamp datetime not null, event_data json not null,
+  primary key (id, app_name, user_id, session_id));
+insert or ignore into adk_internal_metadata values ('schema_version', '1');
+`;
+
+/** Made again at each start: an ADK that was here meanwhile has dropped them. */
+export const helpfulIndexes = `
+create index if not exists agent_sessions_of_owner on sessions (app_name, user_id);
+create index if not exists agent_sessions_ready on sessions (ready_at) where queued > 0;
+`;
+
+const sameSession = 'id = new.session_id and app_name = new.app_name and user_id = new.user_id';
+
+/** Our part, step by step. A step that has been released is never changed; a new one is added. */
+export const migrations: readonly string[] = [
+  `
+alter table sessions add column num integer;
+alter table sessions add column next_seq integer not null default 1;
+alter table sessions add column revision integer not null default 0;
+alter table sessions add column clock_ms integer;
+alter table sessions add column last_update real;
+alter table sessions add column owner text;
+alter table sessions add column fence integer not null default 0;
+alter table sessions add column lease_until integer;
+alter table sessions add column queued integer not null default 0;
+alter table sessions add column ready_at integer;
+alter table events add column seq integer;
+
+create table agent_numbers (name text primary key, value integer not null) without rowid;
+update sessions set num = rowid;
+insert into agent_numbers select 'session', coalesce(max(num), 0) from sessions;
+
+create table agent_events (
+  session_num integer not null, seq integer not null, event_id text not null, run_id text, step integer, body text,
+  primary key (session_num, seq)) without rowid;
+create unique index agent_events_step on agent_events (run_id, step) where run_id is not null;
+
+create table agent_runs (
+  pos integer primary key autoincrement,
+  id text not null unique,
+  session_num integer not null,
+  state text not null default 'queued',
+  cancel text,
+  input text,
+  invocation_id text,
+  idempotency_key text,
+  error text,
+  created_at integer not null,
+  started_at integer,
+  ended_at integer);
+create index agent_runs_of_session on agent_runs (session_num, pos);
+create index agent_runs_open on agent_runs (session_num, pos) where state in ('queued', 'running');
+create unique index agent_runs_idempotency on agent_runs (session_num, idempotency_key) where idempotency_key is not null;
+
+create table agent_numbered as
+  select e.rowid as place, s.num as session_num, e.id as event_id,
+    row_number() over (partition by s.num order by e.timestamp, e.rowid) as seq
+  from events e join sessions s on s.app_name = e.app_name and s.user_id = e.user_id and s.id = e.session_id;
+create unique index agent_numbered_place on agent_numbered (place);
+insert into agent_events (session_num, seq, event_id) select session_num, seq, event_id from agent_numbered;
+update events set seq = n.seq from agent_numbered n where n.place = events.rowid;
+update sessions set next_seq = n.count + 1
+  from (select session_num, count(*) as count from agent_numbered group by session_num) n where n.session_num = num;
+drop table agent_numbered;
+
+create trigger agent_number_session after insert on sessions when new.num is null begin
+  update agent_numbers set value = value + 1 where name = 'session';
+  update sessions set num = (select value from agent_numbers where name = 'session')
+    where id = new.id and app_name = new.app_name and user_id = new.user_id;
+end;
+create trigger agent_number_event after insert on events when new.seq is null begin
+  update sessions set next_seq = next_seq + 1 where ${sameSession};
+  insert into agent_events (session_num, seq, event_id)
+    select num, next_seq - 1, new.id from sessions where ${sameSession};
+  update events set seq = (select next_seq - 1 from sessions where ${sameSession})
+    where id = new.id and app_name = new.app_name and user_id = new.user_id and session_id = new.session_id;
+end;
+create trigger agent_note_change after update of event_data on events
+  when old.event_data is not new.event_data begin
+  update sessions set revision = revision + 1 where ${sameSession};
+  update agent_events set body = null
+    where seq = new.seq and session_num = (select num from sessions where ${sameSession});
+end;
+create trigger agent_forget_session after delete on sessions begin
+  delete from agent_events where session_num = old.num;
+  delete from agent_runs where session_num = old.num;
+end;
+`,
+];

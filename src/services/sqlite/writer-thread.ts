@@ -1,0 +1,103 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { Connection } from './connection.ts';
+import { asAppError, isOutage } from './errors.ts';
+import { type Dialect, migrate } from './migrate.ts';
+import { applyWrite, type Write } from './writes.ts';
+
+// The thread that writes to one database, so that the disk holds up nobody else. Each message is a batch of writes; a
+// batch is one transaction, and its answer is sent when that is committed.
+
+export interface WriteFailure {
+  readonly code: ErrorCode | undefined;
+  readonly message: string;
+  readonly retryAfter: number | undefined;
+  /** What SQLite said, for the log. */
+  readonly cause: string | undefined;
+}
+export type WriteOutcome = { readonly value: unknown } | { readonly failure: WriteFailure };
+
+const path = (workerData as { path: string }).path;
+let opened: { connection: Connection; dialect: Dialect } | undefined;
+
+parentPort?.on('message', (batch: readonly Write[] | 'close') => {
+  if (batch === 'close') {
+    forget();
+    parentPort?.close();
+    return;
+  }
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
+  parentPort?.postMessage(perform(batch));
+});
+
+function perform(batch: readonly Write[]): WriteOutcome[] {
+  try {
+    const context = open();
+    context.connection.exec('begin immediate');
+    const outcomes = batch.map((write) => attempt(context, write));
+    context.connection.exec('commit');
+    return outcomes;
+  } catch (error) {
+    // Nothing of the batch is stored.
+    abandon();
+    return batch.map(() => ({ failure: failureOf(error) }));
+  }
+}
+
+/** Performs one write of a batch: when it fails, it alone is undone. Throws when the transaction is lost. */
+function attempt(context: { connection: Connection; dialect: Dialect }, write: Write): WriteOutcome {
+  const { connection } = context;
+  connection.exec('savepoint one');
+  try {
+    const value = applyWrite(context, write);
+    connection.exec('release one');
+    return { value };
+  } catch (error) {
+    if (isOutage(error) || !connection.isInTransaction) throw error;
+    connection.exec('rollback to one; release one');
+    return { failure: failureOf(error) };
+  }
+}
+
+function open(): { connection: Connection; dialect: Dialect } {
+  if (opened) return opened;
+  const connection = new Connection(path);
+  try {
+    opened = { connection, dialect: migrate(connection) };
+    return opened;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** After a failure of the disk, the next batch starts with a new connection. */
+function abandon(): void {
+  try {
+    if (opened?.connection.isInTransaction) opened.connection.exec('rollback');
+  } finally {
+    forget();
+  }
+}
+
+function forget(): void {
+  try {
+    opened?.connection.close();
+  } finally {
+    opened = undefined;
+  }
+}
+
+function failureOf(thrown: unknown): WriteFailure {
+  const error = asAppError(thrown);
+  const cause = thrown instanceof Error && thrown !== error ? thrown.message : undefined;
+  if (!(error instanceof AppError)) {
+    return {
+      code: undefined,
+      message: error instanceof Error ? error.message : String(error),
+      retryAfter: undefined,
+      cause,
+    };
+  }
+  return { code: error.code, message: error.message, retryAfter: error.retryAfter, cause };
+}

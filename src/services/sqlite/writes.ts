@@ -1,0 +1,27 @@
+import { appendEvent, createSession, deleteSession, type WriteContext } from '../sessions/sqlite-writes.ts';
+
+/** Everything that changes a database, by name: what the writing thread can be asked to do. */
+export const writes = {
+  /** Finds out whether the database can be written. */
+  check({ connection }: WriteContext): void {
+    connection.get('select 1');
+  },
+  appendEvent,
+  createSession,
+  deleteSession,
+};
+
+export type WriteName = keyof typeof writes;
+export type WriteInput<Name extends WriteName> = Parameters<(typeof writes)[Name]>[1];
+export type WriteOutput<Name extends WriteName> = ReturnType<(typeof writes)[Name]>;
+
+/** One thing to do; `input` is what the named write takes. */
+export interface Write {
+  readonly name: WriteName;
+  readonly input: unknown;
+}
+
+export function applyWrite(context: WriteContext, { name, input }: Write): unknown {
+  const write = writes[name] as (context: WriteContext, input: unknown) => unknown; // the sender is typed
+  return write(context, input);
+}
