@@ -5,7 +5,8 @@ import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import { openSpan } from '../telemetry/spans.ts';
+import { inSpan } from '../telemetry/in-span.ts';
+import { type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { changesAnything, StepContext } from './callback-context.ts';
 import { hasBegun } from './continuation.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
@@ -18,8 +19,8 @@ export function enter(
   agent: Agent,
   ctx: RunContext,
   overrides?: Partial<RunContext>,
-): AsyncGenerator<Event, void, void> {
-  return around(agent, { ...ctx, ...overrides }, bodyOf);
+): AsyncIterableIterator<Event, void, void> {
+  return around(agent, overrides ? { ...ctx, ...overrides } : ctx, bodyOf);
 }
 
 /** The same over a two-way connection. Throws `not_supported` for an agent that cannot be talked to that way. */
@@ -27,7 +28,7 @@ export function enterLive(
   agent: Agent,
   ctx: RunContext,
   input: AsyncIterable<LiveInput>,
-): AsyncGenerator<Event, void, void> {
+): AsyncIterableIterator<Event, void, void> {
   const talk = agent.runLive?.bind(agent);
   if (!talk) {
     const kind = agent.kind === undefined || agent.kind === 'custom' ? '' : ` (${agent.kind})`;
@@ -38,38 +39,43 @@ export function enterLive(
   );
 }
 
-async function* around(
-  agent: Agent,
-  ctx: RunContext,
-  body: (agent: Agent, ctx: RunContext) => AsyncIterable<Event>,
-): AsyncGenerator<Event, void, void> {
-  const span = openSpan(`invoke_agent ${agent.name}`, ctx.trace, {
-    'gen_ai.operation.name': 'invoke_agent',
-    'gen_ai.agent.name': agent.name,
-    'gen_ai.agent.description': agent.description ?? '',
-    'gen_ai.conversation.id': ctx.session.id,
-    'gcp.vertex.agent.invocation_id': ctx.invocationId,
+type Body = (agent: Agent, ctx: RunContext) => AsyncIterable<Event>;
+
+function around(agent: Agent, ctx: RunContext, body: Body): AsyncIterableIterator<Event, void, void> {
+  const open = (): OpenSpan => {
+    ctx.signal.throwIfAborted();
+    return openSpan(`invoke_agent ${agent.name}`, ctx.trace, {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': agent.name,
+      'gen_ai.agent.description': agent.description ?? '',
+      'gen_ai.conversation.id': ctx.session.id,
+      'gcp.vertex.agent.invocation_id': ctx.invocationId,
+    });
+  };
+  return inSpan(open, (span) => {
+    const own: RunContext = { ...ctx, agent, control: { ended: false }, trace: span.context };
+    return isWatched(agent, own) ? withCallbacks(agent, own, body) : body(agent, own);
   });
-  const own: RunContext = { ...ctx, agent, control: { ended: false }, trace: span.context };
-  try {
-    own.signal.throwIfAborted();
-    const continuing = own.continuing === true && hasBegun(agent, own);
-    if (own.continuing && !continuing) Object.assign(own, { continuing });
-    if (!continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
-      const event = await askAround('beforeAgent', own);
-      if (event) yield event;
-      if (event?.content || own.control.ended) return;
-    }
-    yield* body(agent, own);
-    if (!own.control.ended && hasHook(own, 'afterAgent', agent.callbacks?.afterAgent)) {
-      const event = await askAround('afterAgent', own);
-      if (event) yield event;
-    }
-  } catch (error) {
-    span.fail(error);
-    throw error;
-  } finally {
-    span.end();
+}
+
+/** Whether there is more to an agent's turn than the agent. */
+const isWatched = (agent: Agent, ctx: RunContext): boolean =>
+  ctx.continuing === true ||
+  hasHook(ctx, 'beforeAgent', agent.callbacks?.beforeAgent) ||
+  hasHook(ctx, 'afterAgent', agent.callbacks?.afterAgent);
+
+async function* withCallbacks(agent: Agent, own: RunContext, body: Body): AsyncGenerator<Event, void, void> {
+  const continuing = own.continuing === true && hasBegun(agent, own);
+  if (own.continuing && !continuing) Object.assign(own, { continuing });
+  if (!continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
+    const event = await askAround('beforeAgent', own);
+    if (event) yield event;
+    if (event?.content || own.control.ended) return;
+  }
+  yield* body(agent, own);
+  if (!own.control.ended && hasHook(own, 'afterAgent', agent.callbacks?.afterAgent)) {
+    const event = await askAround('afterAgent', own);
+    if (event) yield event;
   }
 }
 

@@ -1,3 +1,4 @@
+import { stopOnAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { Model, ModelResponse } from '../core/model.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
@@ -8,7 +9,6 @@ import { StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
-import { ModelStream } from './model-stream.ts';
 import type { LlmStep } from './request/build-request.ts';
 
 const defaultMaxCalls = 500;
@@ -36,7 +36,7 @@ export async function* askModel(
   };
   const { span } = question;
   step.request.onRetry = retryNotes(span);
-  let stream: ModelStream | undefined;
+  let stream: AsyncIterator<ModelResponse, void> | undefined;
   try {
     const isAsked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
     const early = isAsked ? await askBefore(question) : undefined;
@@ -51,16 +51,17 @@ export async function* askModel(
     let last: Event | undefined;
     let failure: { readonly error: unknown } | undefined;
     for (;;) {
-      let response: ModelResponse | undefined;
+      let response: ModelResponse;
       try {
-        stream ??= new ModelStream(answersOf(question, model), ctx.signal);
-        response = await stream.next();
+        stream ??= stopOnAbort(answersOf(question, model), ctx.signal);
+        const result = await stream.next();
+        if (result.done) break;
+        response = result.value;
       } catch (error) {
         ctx.signal.throwIfAborted();
         failure = { error };
         break;
       }
-      if (response === undefined) break;
       const made = question.hasAfterModel ? reviewedEvent(question, response) : eventOf(question, response);
       const event = made instanceof Promise ? await made : made;
       if (event && !event.partial) last = event;
@@ -77,7 +78,7 @@ export async function* askModel(
     span.fail(error);
     throw error;
   } finally {
-    stream?.close();
+    void stream?.return?.(); // it does not wait for the model either
     span.end();
   }
 }

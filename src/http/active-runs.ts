@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import type { OnDisconnect } from '../schemas/run.ts';
 import { Bag, type Bagged } from './bag.ts';
+import { endOfTurn } from './end-of-turn.ts';
 
 const lastFramesMs = 2_000;
 
@@ -28,9 +29,12 @@ export class ActiveRuns {
 
   /** Waits `graceMs` for the runs to end, then cancels the rest and lets their last frames leave. */
   async drain(graceMs: number): Promise<void> {
-    if (await this.#ended(graceMs)) return;
-    for (const run of this.#open.all()) run.cancel('The server is shutting down');
-    await this.#ended(lastFramesMs);
+    if (!(await this.#ended(graceMs))) {
+      for (const run of this.#open.all()) run.cancel('The server is shutting down');
+      await this.#ended(lastFramesMs);
+    }
+    await endOfTurn(); // when the last answer is made
+    await endOfTurn(); // and when it has left
   }
 
   #ended(limitMs: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
+import { endOfTurn } from './end-of-turn.ts';
 import { JsonText, type Method, type Operation } from './operation.ts';
 import { parse } from './validation.ts';
 
@@ -45,6 +46,7 @@ function handlerOf(operation: Operation): Handler {
     const answer = await operation.handle(input, { request, reply });
     // Awaiting a reply that is sent yields nothing, so `answer` cannot tell: the reply itself does.
     if (reply.sent) return reply;
+    await endOfTurn();
     const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer ?? null);
     return reply.header('content-type', jsonType).send(text);
   };

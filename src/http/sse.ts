@@ -15,8 +15,8 @@ const eventStreamHeaders = {
   'x-accel-buffering': 'no', // nginx would hold events back
 };
 
-/** Characters that are gathered before they must leave and others get their turn: a run can produce without a pause. */
-const batchLength = 8 * 1024;
+/** Characters that are gathered before they leave and others get their turn: a run can produce without a pause. */
+const batchLength = 32 * 1024;
 
 export interface SseOptions {
   readonly pulse: Pulse;
@@ -83,6 +83,7 @@ const failureText = (error: unknown): string => `data: ${JSON.stringify(errorFra
 export class EventStream implements Pulsed {
   place = 0;
   #pending = '';
+  #isOver = false;
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
   #quietBeats = 0;
@@ -98,7 +99,7 @@ export class EventStream implements Pulsed {
     response.once('close', this.#onReady);
     if (!response.destroyed) {
       response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...eventStreamHeaders });
-      response.flushHeaders();
+      process.nextTick(flush, this); // with the first events if they are there by then
     }
     options.pulse.join(this);
   }
@@ -114,7 +115,9 @@ export class EventStream implements Pulsed {
   }
 
   flush(): void {
-    if (this.#pending !== '' && !this.#response.destroyed) this.#response.write(this.#pending);
+    if (this.#isOver || this.#response.destroyed) return;
+    if (this.#pending === '') this.#response.flushHeaders();
+    else this.#response.write(this.#pending);
     this.#pending = '';
   }
 
@@ -125,9 +128,9 @@ export class EventStream implements Pulsed {
   }
 
   end(): void {
-    this.flush();
+    this.#isOver = true;
     this.#options.pulse.leave(this);
-    if (!this.#response.destroyed) this.#response.end();
+    if (!this.#response.destroyed) this.#response.end(this.#pending);
   }
 
   beat(): void {

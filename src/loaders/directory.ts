@@ -37,7 +37,8 @@ export class DirectoryLoader implements AgentLoader {
   readonly #allowStdioMcp: boolean;
   readonly #warn: (message: string) => void;
   readonly #slots = new Map<string, Slot>();
-  readonly #holds = new Map<App, number>();
+  /** How many runs use an app. */
+  readonly #holds = new WeakMap<App, { count: number }>();
   /** Replaced apps that are in use. */
   readonly #retired = new Set<App>();
 
@@ -71,15 +72,12 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   hold(app: App): () => void {
-    this.#holds.set(app, (this.#holds.get(app) ?? 0) + 1);
+    let held = this.#holds.get(app);
+    if (!held) this.#holds.set(app, (held = { count: 0 }));
+    held.count += 1;
     return () => {
-      const left = (this.#holds.get(app) ?? 1) - 1;
-      if (left > 0) {
-        this.#holds.set(app, left);
-        return;
-      }
-      this.#holds.delete(app);
-      if (this.#retired.delete(app)) this.#closeUnused(app);
+      held.count -= 1;
+      if (held.count === 0 && this.#retired.delete(app)) this.#closeUnused(app);
     };
   }
 
@@ -125,7 +123,7 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   #retire(app: App): void {
-    if (this.#holds.has(app)) this.#retired.add(app);
+    if ((this.#holds.get(app)?.count ?? 0) > 0) this.#retired.add(app);
     else this.#closeUnused(app);
   }
 

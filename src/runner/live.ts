@@ -91,8 +91,8 @@ export class LiveTalk {
         continue;
       }
       const { content } = input;
-      const { userContent = content } = await this.#inTurn(() => storeUserMessage({ newMessage: content }, ctx));
-      yield { kind: 'content', content: userContent };
+      const stored = await this.#inTurn(() => storeUserMessage({ newMessage: content }, ctx));
+      yield { kind: 'content', content: stored ?? content };
     }
   }
 }

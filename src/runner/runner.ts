@@ -75,9 +75,10 @@ export class Runner {
    * `onQueued` is called when there are runs before it.
    */
   async start(request: RunRequest, signal: AbortSignal, onQueued?: () => void): Promise<Run> {
-    return this.#begin({ request, onQueued }, signal, async (ctx) => ({
-      ctx: { ...ctx, ...(await storeUserMessage(request, ctx)) },
-    }));
+    return this.#begin({ request, onQueued }, signal, async (ctx) => {
+      const userContent = await storeUserMessage(request, ctx);
+      return { ctx: userContent ? { ...ctx, userContent } : ctx };
+    });
   }
 
   /**

@@ -13,12 +13,12 @@ const reserved = new Set(['adk_request_confirmation', 'adk_request_credential', 
 
 /**
  * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
- * request's state delta as the `user` event of the invocation. Throws `invalid_request`.
+ * request's state delta as the `user` event of the invocation. Returns the message as it was stored. Throws `invalid_request`.
  */
 export async function storeUserMessage(
   request: Pick<RunRequest, 'newMessage' | 'stateDelta' | 'invocationId' | 'customMetadata'>,
   ctx: RunContext,
-): Promise<{ userContent?: Content }> {
+): Promise<Content | undefined> {
   const stateDelta = request.stateDelta ?? {};
   checkMessage(request);
   const sent = withRole(request.newMessage);
@@ -30,7 +30,7 @@ export async function storeUserMessage(
   if (message && message.parts.length === 0) {
     throw new AppError('invalid_request', 'newMessage: must have at least one part');
   }
-  if (!message && Object.keys(stateDelta).length === 0) return {};
+  if (!message && Object.keys(stateDelta).length === 0) return undefined;
   const actions = { ...newActions(), stateDelta };
   const content = message && ctx.runConfig.saveInputBlobsAsArtifacts ? await saveBlobs(message, ctx, actions) : message;
   const metadata = request.customMetadata ?? ctx.runConfig.customMetadata;
@@ -40,7 +40,7 @@ export async function storeUserMessage(
     ...(metadata ? { customMetadata: metadata } : {}),
   });
   const stored = await ctx.services.sessions.appendEvent(ctx.session, event);
-  return stored.content ? { userContent: stored.content } : {};
+  return stored.content;
 }
 
 /** Throws `invalid_request` for a message that no plugin could mend. */

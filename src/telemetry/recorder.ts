@@ -5,15 +5,46 @@ import type { TraceSpan } from '../schemas/records.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
 import { fits, summarize, type TraceQuery } from './trace-summary.ts';
 
-interface TraceLog extends Ordered<TraceLog> {
+/** One trace: the chain of its spans, the one that began last first. */
+class TraceLog implements Ordered<TraceLog> {
   readonly id: string;
   /** Counts traces in the order they began. */
   readonly place: number;
+  before: TraceLog | undefined = undefined;
+  after: TraceLog | undefined = undefined;
+  last: SpanRecord | undefined = undefined;
+  /** The session it is about, and the others it touched. */
+  session: string | undefined = undefined;
+  others: string[] | undefined = undefined;
+  open = 0;
+  weight = 0;
+  isDropped = false;
+
+  constructor(id: string, place: number) {
+    this.id = id;
+    this.place = place;
+  }
+
   /** In the order they began, the open ones included. */
-  readonly spans: SpanRecord[];
-  readonly sessions: string[];
-  open: number;
-  weight: number;
+  get spans(): SpanRecord[] {
+    const spans: SpanRecord[] = [];
+    for (let span = this.last; span; span = span.earlier) spans.push(span);
+    return spans.toReversed();
+  }
+
+  get sessions(): string[] {
+    return this.session === undefined ? [] : [this.session, ...(this.others ?? [])];
+  }
+
+  touches(sessionId: string): boolean {
+    return this.session === sessionId || this.others?.includes(sessionId) === true;
+  }
+
+  touch(sessionId: string): void {
+    if (this.touches(sessionId)) return;
+    if (this.session === undefined) this.session = sessionId;
+    else (this.others ??= []).push(sessionId);
+  }
 }
 
 interface RecorderOptions {
@@ -26,20 +57,18 @@ interface RecorderOptions {
 const eventIdKey = 'gcp.vertex.agent.event_id';
 const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
 
-/** Keeps the latest traces of the process, running ones included, for the trace endpoints. Older ones are dropped, so memory stays bounded. */
+/**
+ * Keeps the latest traces of the process, running ones included, for the trace endpoints. Older ones are dropped, so
+ * memory stays bounded. Every run writes and few are read, so there are no indexes: readers look through the traces.
+ */
 export class TraceRecorder implements SpanSink {
-  readonly #traces = new Map<string, TraceLog>();
   readonly #order = new Order<TraceLog>();
-  readonly #bySession = new Map<string, TraceLog[]>();
-  readonly #byEvent = new Map<string, SpanRecord>();
   readonly #maxWeight: number;
   readonly #captureContent: boolean;
   #weight = 0;
   #places = 0;
   /** Counts what happens to spans, so that a reader can ask for what is new. */
   #marks = 0;
-  /** The trace of the span that ended last: most often the next one's, too. */
-  #latest: TraceLog | undefined;
 
   constructor({ maxWeight = 50_000, captureContent = true }: RecorderOptions = {}) {
     this.#maxWeight = maxWeight;
@@ -47,40 +76,41 @@ export class TraceRecorder implements SpanSink {
   }
 
   opened(span: SpanRecord): void {
-    const trace = this.#traceOf(span.traceId);
-    if (trace.weight > this.#maxWeight) return; // one endless conversation may not hold everything
+    const log = this.#logOf(span);
+    if (log.weight > this.#maxWeight) return; // one endless conversation may not hold everything
     span.mark = this.#marks += 1;
-    trace.spans.push(span);
-    trace.open += 1;
-    this.#indexSession(span, trace);
+    span.earlier = log.last;
+    log.last = span;
+    log.open += 1;
+    noteSessions(span, log);
   }
 
   ended(span: SpanRecord): void {
-    if (span.mark === 0) return;
-    const trace = this.#latest?.id === span.traceId ? this.#latest : this.#traces.get(span.traceId);
-    if (!trace) return; // dropped meanwhile
+    const { log } = span.trace;
+    if (span.mark === 0 || !(log instanceof TraceLog) || log.isDropped) return;
     span.mark = this.#marks += 1;
-    trace.open -= 1;
-    trace.weight += span.weight;
+    log.open -= 1;
+    log.weight += span.weight;
     this.#weight += span.weight;
-    this.#indexSession(span, trace);
-    const eventId = span.attributes[eventIdKey];
-    if (typeof eventId === 'string' && (span.name === 'call_llm' || span.name.startsWith('execute_tool'))) {
-      this.#byEvent.set(eventId, span);
-    }
+    noteSessions(span, log);
     while (this.#weight > this.#maxWeight && this.#order.size > 1) this.#dropOldest();
   }
 
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
   forEvent(eventId: string): Record<string, unknown> | undefined {
-    const span = this.#byEvent.get(eventId);
-    return span && { ...this.#attributesOf(span), trace_id: span.traceId, span_id: span.spanId };
+    for (let log = this.#order.last; log; log = log.before) {
+      for (let span = log.last; span; span = span.earlier) {
+        if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.name)) continue;
+        return { ...this.#attributesOf(span), trace_id: log.id, span_id: span.spanId };
+      }
+    }
+    return undefined;
   }
 
   /** Every finished span of every trace that touched the session, oldest first; empty when there is none. */
   forSession(sessionId: string): TraceSpan[] {
-    const spans = (this.#bySession.get(sessionId) ?? []).flatMap((trace) => trace.spans);
-    return spans
+    return this.#logsOf(sessionId)
+      .flatMap(({ spans }) => spans)
       .filter((span) => span.endTime !== 0)
       .toSorted((a, b) => a.startTime - b.startTime)
       .map((span) => ({ ...this.#shown(span), end_time: span.endTime }));
@@ -103,13 +133,14 @@ export class TraceRecorder implements SpanSink {
 
   /** A trace with all its spans, open ones without an end. */
   trace(traceId: string): Trace | undefined {
-    const trace = this.#traces.get(traceId);
+    let trace = this.#order.last;
+    while (trace && trace.id !== traceId) trace = trace.before;
     return trace && { ...summarize(trace), spans: trace.spans.map((span) => this.#shown(span)) };
   }
 
   /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
   changes(sessionId: string, since: number): SpanChanges {
-    const traces = this.#bySession.get(sessionId) ?? [];
+    const traces = this.#logsOf(sessionId);
     const spans = traces.flatMap((trace) => trace.spans.filter((span) => span.mark > since));
     return {
       spans: spans.map((span) => this.#shown(span)),
@@ -120,47 +151,29 @@ export class TraceRecorder implements SpanSink {
 
   /** Drops what was recorded of a session that is being deleted. */
   forget(sessionId: string): void {
-    const traces = this.#bySession.get(sessionId)?.slice() ?? [];
-    for (const trace of traces) this.#drop(trace);
+    for (const log of this.#logsOf(sessionId)) this.#drop(log);
   }
 
-  #traceOf(id: string): TraceLog {
-    if (this.#latest?.id === id) return this.#latest;
-    const known = this.#traces.get(id);
-    if (known) return (this.#latest = known);
-    const place = (this.#places += 1);
-    const trace: TraceLog = {
-      id,
-      place,
-      spans: [],
-      sessions: [],
-      open: 0,
-      weight: 0,
-      before: undefined,
-      after: undefined,
-    };
-    this.#traces.set(id, trace);
-    this.#order.add(trace);
-    this.#latest = trace;
-    return trace;
+  #logsOf(sessionId: string): TraceLog[] {
+    const found: TraceLog[] = [];
+    for (let log = this.#order.first; log; log = log.after) if (log.touches(sessionId)) found.push(log);
+    return found;
   }
 
-  #indexSession(span: SpanRecord, trace: TraceLog): void {
-    for (const key of sessionKeys) {
-      const sessionId = span.attributes[key];
-      if (typeof sessionId !== 'string' || trace.sessions.includes(sessionId)) continue;
-      trace.sessions.push(sessionId);
-      const traces = this.#bySession.get(sessionId);
-      if (traces) traces.push(trace);
-      else this.#bySession.set(sessionId, [trace]);
-    }
+  /** Kept on what all spans of a trace share: looking it up would cost more than the span. */
+  #logOf({ trace }: SpanRecord): TraceLog {
+    if (trace.log instanceof TraceLog && !trace.log.isDropped) return trace.log;
+    const log = new TraceLog(trace.id, (this.#places += 1));
+    trace.log = log;
+    this.#order.add(log);
+    return log;
   }
 
   #shown(span: SpanRecord): LiveSpan {
     return {
       name: span.name,
       span_id: span.spanId,
-      trace_id: span.traceId,
+      trace_id: span.trace.id,
       start_time: span.startTime,
       ...(span.endTime !== 0 && { end_time: span.endTime }),
       attributes: this.#attributesOf(span),
@@ -182,19 +195,18 @@ export class TraceRecorder implements SpanSink {
     if (oldest) this.#drop(oldest);
   }
 
-  #drop(trace: TraceLog): void {
-    this.#traces.delete(trace.id);
-    if (this.#latest === trace) this.#latest = undefined;
-    this.#order.remove(trace);
-    this.#weight -= trace.weight;
-    for (const sessionId of trace.sessions) {
-      const traces = this.#bySession.get(sessionId);
-      if (traces && traces.length > 1) traces.splice(traces.indexOf(trace), 1);
-      else this.#bySession.delete(sessionId);
-    }
-    for (const span of trace.spans) {
-      const eventId = span.attributes[eventIdKey];
-      if (typeof eventId === 'string' && this.#byEvent.get(eventId) === span) this.#byEvent.delete(eventId);
-    }
+  #drop(log: TraceLog): void {
+    log.isDropped = true;
+    this.#order.remove(log);
+    this.#weight -= log.weight;
+  }
+}
+
+const makesEvents = (name: string): boolean => name === 'call_llm' || name.startsWith('execute_tool');
+
+function noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
+  for (const key of sessionKeys) {
+    const sessionId = attributes[key];
+    if (typeof sessionId === 'string') log.touch(sessionId);
   }
 }

@@ -1,20 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTrace } from '@opentelemetry/api';
 import { errorText } from '../base/errors.ts';
 
 /** What span attributes hold. `null` is not among them: ADK's trace view rejects a whole trace for one null. */
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue>;
 
+/** What all spans of one trace share. */
+export interface TraceRef {
+  readonly id: string;
+  /** Where the sink keeps them; nobody else's business. */
+  log: object | undefined;
+}
+
 /** A span as it is kept: values that are functions are made only when somebody reads the trace. Times are epoch nanoseconds. */
 export interface SpanRecord {
   readonly name: string;
-  readonly traceId: string;
+  readonly trace: TraceRef;
   readonly spanId: string;
   readonly parentId: string | undefined;
   readonly startTime: number;
   endTime: number;
   readonly attributes: Record<string, AttributeValue | (() => string)>;
+  /** The span of the same trace that began before it, set by the sink: a growing array would keep room for sixteen more. */
+  earlier: SpanRecord | undefined;
   /** What it counts toward the recorder's bound: one, and a little for the history that its lazy values hold on to. */
   weight: number;
   /** The sink's to use; 0 until then. */
@@ -42,17 +51,17 @@ export interface OpenSpan {
 const contentsPerWeight = 16;
 
 /** Looked up once: it passes spans on to whatever provider is registered later. */
-const tracer = trace.getTracer('gcp.vertex.agent');
+const tracer = otelTrace.getTracer('gcp.vertex.agent');
 
 /** Where a span stands: its trace, the sink of its run, and the OpenTelemetry context for exporters and for tools' own spans. */
 class SpanContext {
-  readonly traceId: string;
+  readonly trace: TraceRef | undefined;
   readonly spanId: string | undefined;
   readonly sink: SpanSink | undefined;
   readonly otel: Context;
 
-  constructor(traceId: string, spanId: string | undefined, sink: SpanSink | undefined, otel: Context) {
-    this.traceId = traceId;
+  constructor(trace: TraceRef | undefined, spanId: string | undefined, sink: SpanSink | undefined, otel: Context) {
+    this.trace = trace;
     this.spanId = spanId;
     this.sink = sink;
     this.otel = otel;
@@ -61,7 +70,7 @@ class SpanContext {
 
 /** The outside of a trace: pass it as the parent of an invocation's first span. Ended spans go to `sink`. */
 export function rootTrace(sink?: SpanSink): object {
-  return new SpanContext('', undefined, sink, ROOT_CONTEXT);
+  return new SpanContext(undefined, undefined, sink, ROOT_CONTEXT);
 }
 
 /**
@@ -72,7 +81,7 @@ export function openSpan(name: string, parent: object, attributes: Attributes = 
   return new RecordedSpan(name, parent instanceof SpanContext ? parent : silent, attributes);
 }
 
-const silent = new SpanContext('', undefined, undefined, ROOT_CONTEXT);
+const silent = new SpanContext(undefined, undefined, undefined, ROOT_CONTEXT);
 
 class RecordedSpan implements OpenSpan {
   readonly context: SpanContext;
@@ -82,18 +91,19 @@ class RecordedSpan implements OpenSpan {
   constructor(name: string, parent: SpanContext, attributes: Attributes) {
     this.#otel = tracer.startSpan(name, { attributes: attributes as Record<string, string> }, parent.otel);
     const exported = this.#otel.isRecording() ? this.#otel.spanContext() : undefined;
-    const traceId = exported?.traceId ?? (parent.traceId || randomId(16));
+    const ref = parent.trace ?? { id: exported?.traceId ?? randomId(16), log: undefined };
     const spanId = exported?.spanId ?? randomId(8);
-    const otel = exported ? trace.setSpan(parent.otel, this.#otel) : parent.otel;
-    this.context = new SpanContext(traceId, spanId, parent.sink, otel);
+    const otel = exported ? otelTrace.setSpan(parent.otel, this.#otel) : parent.otel;
+    this.context = new SpanContext(ref, spanId, parent.sink, otel);
     this.#record = {
       name,
-      traceId,
+      trace: ref,
       spanId,
       parentId: parent.spanId,
       startTime: now(),
       endTime: 0,
       attributes,
+      earlier: undefined,
       weight: 1,
       mark: 0,
     };

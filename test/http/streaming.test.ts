@@ -67,7 +67,7 @@ it('sends each event at once and whole, in a chunk of its own', async () => {
 });
 
 it('sends only whole events in a chunk when many come without a pause', async () => {
-  const events = Array.from({ length: 200 }, (_, index) => says(`number ${index}`));
+  const events = Array.from({ length: 1000 }, (_, index) => says(`number ${index}`));
   const { app } = await server({
     async *script() {
       yield* events;

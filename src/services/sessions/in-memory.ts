@@ -54,9 +54,12 @@ export class InMemorySessions implements SessionService {
   /** All sessions, least recently used first. */
   readonly #recency = new Order<StoredSession>();
   readonly #options: InMemorySessionsOptions;
+  /** Without a limit nobody asks who was used last, and keeping account of it touches the neighbours of every session used. */
+  readonly #forgets: boolean;
 
   constructor(options: InMemorySessionsOptions = {}) {
     this.#options = options;
+    this.#forgets = options.maxSessions !== undefined || options.idleMs !== undefined;
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
@@ -85,7 +88,7 @@ export class InMemorySessions implements SessionService {
     applyScopedDelta(stored.state, deepFreeze(toJson(options.state ?? {})) as JsonObject);
     for (const event of stored.events) applyDelta(stored.state.session, splitState(event.actions.stateDelta).session);
     user.sessions.set(sessionId, stored);
-    this.#recency.add(stored);
+    if (this.#forgets) this.#recency.add(stored);
     this.#evict();
     return snapshot(stored, windowOf(stored.events));
   }
@@ -154,7 +157,7 @@ export class InMemorySessions implements SessionService {
         .map((user) => user.sessions.get(sessionId))
         .find((found) => found !== undefined);
     }
-    if (stored) {
+    if (stored && this.#forgets) {
       this.#recency.remove(stored);
       this.#recency.add(stored);
       stored.usedAt = Date.now();
@@ -164,6 +167,7 @@ export class InMemorySessions implements SessionService {
 
   /** Stops at the first session that may stay: they are ordered by use. No timer, the next caller pays. */
   #evict(): void {
+    if (!this.#forgets) return;
     const { maxSessions = Infinity, idleMs = Infinity, onEvicted } = this.#options;
     const latest = Date.now() - idleMs;
     for (let oldest = this.#recency.first; oldest; oldest = this.#recency.first) {
@@ -176,7 +180,7 @@ export class InMemorySessions implements SessionService {
   /** Records of users and apps go with their last session, unless they have state to remember. */
   #remove(stored: StoredSession): void {
     const { appName, userId, sessionId } = stored.key;
-    this.#recency.remove(stored);
+    if (this.#forgets) this.#recency.remove(stored);
     const app = this.#apps.get(appName);
     const user = app?.users.get(userId);
     user?.sessions.delete(sessionId);
