@@ -99,9 +99,7 @@ export const MetricInfo = z
     metricName: z.string(),
     description: z.string(),
     metricValueInfo: z.object({
-      interval: z
-        .object({ minValue: z.number(), openAtMin: z.boolean(), maxValue: z.number(), openAtMax: z.boolean() })
-        .optional(),
+      interval: z.object({ minValue: z.number(), openAtMin: z.boolean(), maxValue: z.number(), openAtMax: z.boolean() }),
     }),
   })
   .meta({ id: 'MetricInfo' });

@@ -29,7 +29,7 @@ export const hallucinations: Metric = {
 /** Sentences and the entries of lists, each by itself; a table is one. */
 export function sentencesOf(text: string): string[] {
   const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-  const blocks = text.split(/\n(?!\s*\|)/);
+  const blocks = text.match(/^[ \t]*\|.*$(?:\n[ \t]*\|.*$)*|^.+$/gm) ?? [];
   const sentences = blocks.flatMap((block) =>
     block.trimStart().startsWith('|') ? block : Array.from(segmenter.segment(block), ({ segment }) => segment),
   );

@@ -4,16 +4,17 @@ import { byTurn, type Metric, metricInfo, type TurnScore } from './metric.ts';
 
 // Values that are measured: the mean of the turns counts. With a threshold they are limits, without one they are told.
 
-export const latency = limit('latency_seconds', 'Seconds the agent took for a turn.', ({ duration }) =>
+export const latency = limit('latency_seconds', 60, 'Seconds the agent took for a turn.', ({ duration }) =>
   duration === undefined ? { reason: 'The time was not measured' } : { score: duration },
 );
 
-export const toolCallCount = limit('tool_call_count_v1', 'Tool calls of a turn.', ({ intermediateData }) => ({
+export const toolCallCount = limit('tool_call_count_v1', 100, 'Tool calls of a turn.', ({ intermediateData }) => ({
   score: toolCallsOf(intermediateData).length,
 }));
 
 export const modelCallCount = limit(
   'inference_call_count_v1',
+  100,
   'Model calls of a turn.',
   ({ inferenceCallCount, intermediateData }) => ({
     score:
@@ -21,7 +22,7 @@ export const modelCallCount = limit(
   }),
 );
 
-export const tokenUsage = limit('token_usage_v1', 'Tokens all model calls of a turn used, in and out.', (turn) => {
+export const tokenUsage = limit('token_usage_v1', 100_000, 'Tokens all model calls of a turn used, in and out.', (turn) => {
   const uses = usesOf(turn);
   if (uses.length === 0) return { reason: 'The models told no token counts' };
   return { score: uses.reduce((sum, { input, output }) => sum + input + output, 0) };
@@ -29,6 +30,7 @@ export const tokenUsage = limit('token_usage_v1', 'Tokens all model calls of a t
 
 export const cost = limit(
   'cost_usd',
+  10,
   'US dollars the model calls of a turn cost, by the prices (for a million tokens) in the criterion.',
   (turn, { prices }) => {
     if (!prices) throw new Error('the criterion must say the prices: {"prices": {"*": {"input": 1, "output": 2}}}');
@@ -44,11 +46,12 @@ export const cost = limit(
 
 function limit(
   name: string,
+  usualMaximum: number,
   description: string,
   measure: (turn: Invocation, criterion: Criterion) => TurnScore,
 ): Metric {
   return {
-    info: metricInfo(name, `${description} With a threshold it is the most that passes.`),
+    info: metricInfo(name, `${description} With a threshold it is the most that passes.`, usualMaximum),
     lowerIsBetter: true,
     measure: (input) => {
       const { metric } = input;

@@ -46,10 +46,13 @@ export interface Metric {
   measure(input: MetricInput): Promise<MetricScore>;
 }
 
-/** Everything a metric describes itself with. Without a maximum there is no interval. */
-export function metricInfo(metricName: string, description: string, maximum?: number, minimum = 0): MetricInfo {
-  const interval = { minValue: minimum, openAtMin: false, maxValue: maximum ?? 0, openAtMax: false };
-  return { metricName, description, metricValueInfo: maximum === undefined ? {} : { interval } };
+/**
+ * Everything a metric describes itself with. There is always an interval, because the UI of ADK draws a slider; values
+ * without an upper end get a usual one.
+ */
+export function metricInfo(metricName: string, description: string, maxValue: number, minValue = 0): MetricInfo {
+  const interval = { minValue, openAtMin: false, maxValue, openAtMax: false };
+  return { metricName, description, metricValueInfo: { interval } };
 }
 
 export interface AppliedMetric {
