@@ -99,7 +99,12 @@ export const MetricInfo = z
     metricName: z.string(),
     description: z.string(),
     metricValueInfo: z.object({
-      interval: z.object({ minValue: z.number(), openAtMin: z.boolean(), maxValue: z.number(), openAtMax: z.boolean() }),
+      interval: z.object({
+        minValue: z.number(),
+        openAtMin: z.boolean(),
+        maxValue: z.number(),
+        openAtMax: z.boolean(),
+      }),
     }),
   })
   .meta({ id: 'MetricInfo' });

@@ -22,11 +22,16 @@ export const modelCallCount = limit(
   }),
 );
 
-export const tokenUsage = limit('token_usage_v1', 100_000, 'Tokens all model calls of a turn used, in and out.', (turn) => {
-  const uses = usesOf(turn);
-  if (uses.length === 0) return { reason: 'The models told no token counts' };
-  return { score: uses.reduce((sum, { input, output }) => sum + input + output, 0) };
-});
+export const tokenUsage = limit(
+  'token_usage_v1',
+  100_000,
+  'Tokens all model calls of a turn used, in and out.',
+  (turn) => {
+    const uses = usesOf(turn);
+    if (uses.length === 0) return { reason: 'The models told no token counts' };
+    return { score: uses.reduce((sum, { input, output }) => sum + input + output, 0) };
+  },
+);
 
 export const cost = limit(
   'cost_usd',
