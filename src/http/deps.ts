@@ -5,7 +5,7 @@ import type { Services } from '../core/services.ts';
 import type { Evaluations } from '../evaluation/evaluations.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import type { SpanChanges, Trace, TraceSummaries } from '../schemas/extensions.ts';
+import type { LiveSpan, SpanChanges, Trace, TraceSummaries } from '../schemas/extensions.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
@@ -57,6 +57,8 @@ export interface TraceReader {
   list(query: TraceQuery): TraceSummaries;
   /** One trace with its spans; `undefined` when it is not kept. */
   trace(traceId: string): Trace | undefined;
+  /** One span with its requests and answers. */
+  span(traceId: string, spanId: string): LiveSpan | undefined;
   /** The session's spans that began or ended after a mark (0: all). */
   changes(sessionId: string, since: number): SpanChanges;
   /** Drops what is kept of a session that is being deleted. */

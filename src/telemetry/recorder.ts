@@ -113,7 +113,7 @@ export class TraceRecorder implements SpanSink {
       .flatMap(({ spans }) => spans)
       .filter((span) => span.endTime !== 0)
       .toSorted((a, b) => a.startTime - b.startTime)
-      .map((span) => ({ ...this.#shown(span), end_time: span.endTime }));
+      .map((span) => ({ ...shown(span), end_time: span.endTime, attributes: this.#attributesOf(span) }));
   }
 
   /** A page of traces, newest first. */
@@ -131,11 +131,16 @@ export class TraceRecorder implements SpanSink {
     return { traces };
   }
 
-  /** A trace with all its spans, open ones without an end. */
+  /** A trace with all its spans, open ones without an end, all without the values that are long. */
   trace(traceId: string): Trace | undefined {
-    let trace = this.#order.last;
-    while (trace && trace.id !== traceId) trace = trace.before;
-    return trace && { ...summarize(trace), spans: trace.spans.map((span) => this.#shown(span)) };
+    const log = this.#logNamed(traceId);
+    return log && { ...summarize(log), spans: log.spans.map(shown) };
+  }
+
+  /** One span with everything. */
+  span(traceId: string, spanId: string): LiveSpan | undefined {
+    const span = this.#logNamed(traceId)?.spans.find((one) => one.spanId === spanId);
+    return span && { ...shown(span), attributes: this.#attributesOf(span) };
   }
 
   /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
@@ -143,7 +148,7 @@ export class TraceRecorder implements SpanSink {
     const traces = this.#logsOf(sessionId);
     const spans = traces.flatMap((trace) => trace.spans.filter((span) => span.mark > since));
     return {
-      spans: spans.map((span) => this.#shown(span)),
+      spans: spans.map(shown),
       mark: this.#marks,
       running: traces.some((trace) => trace.open > 0),
     };
@@ -169,16 +174,10 @@ export class TraceRecorder implements SpanSink {
     return log;
   }
 
-  #shown(span: SpanRecord): LiveSpan {
-    return {
-      name: span.name,
-      span_id: span.spanId,
-      trace_id: span.trace.id,
-      start_time: span.startTime,
-      ...(span.endTime !== 0 && { end_time: span.endTime }),
-      attributes: this.#attributesOf(span),
-      parent_span_id: span.parentId ?? null,
-    };
+  #logNamed(traceId: string): TraceLog | undefined {
+    let log = this.#order.last;
+    while (log && log.id !== traceId) log = log.before;
+    return log;
   }
 
   #attributesOf(span: SpanRecord): Record<string, unknown> {
@@ -209,4 +208,21 @@ function noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
     const sessionId = attributes[key];
     if (typeof sessionId === 'string') log.touch(sessionId);
   }
+}
+
+/** A span without the values that are made on reading: requests and answers, which are long. */
+function shown(span: SpanRecord): LiveSpan {
+  const attributes: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(span.attributes)) {
+    if (typeof value !== 'function') attributes[key] = typeof value === 'string' ? redact(value) : value;
+  }
+  return {
+    name: span.name,
+    span_id: span.spanId,
+    trace_id: span.trace.id,
+    start_time: span.startTime,
+    ...(span.endTime !== 0 && { end_time: span.endTime }),
+    attributes,
+    parent_span_id: span.parentId ?? null,
+  };
 }

@@ -113,6 +113,7 @@ const noTraces: TraceReader = {
   forSession: () => [],
   list: () => ({ traces: [] }),
   trace: () => undefined,
+  span: () => undefined,
   changes: () => ({ spans: [], mark: 0, running: false }),
   forget: () => {},
 };

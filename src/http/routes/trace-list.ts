@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
-import { SpanChanges, Trace, TraceSummaries } from '../../schemas/extensions.ts';
+import { LiveSpan, SpanChanges, Trace, TraceSummaries } from '../../schemas/extensions.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import type { TraceReader } from '../deps.ts';
@@ -40,7 +40,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       paths: ['/traces/{traceId}'],
       tag,
       feature: 'traces',
-      summary: 'Read a trace with its spans, the open ones without an end',
+      summary: 'Read a trace with its spans, the open ones without an end, all without requests and answers',
       params: z.object({ traceId: Name }),
       answer: { schema: Trace },
       handle({ params: { traceId } }) {
@@ -51,10 +51,24 @@ export function traceListOperations(traces: TraceReader): Operation[] {
     }),
     operation({
       method: 'GET',
+      paths: ['/traces/{traceId}/spans/{spanId}'],
+      tag,
+      feature: 'traces',
+      summary: 'Read a span with its requests and answers',
+      params: z.object({ traceId: Name, spanId: Name }),
+      answer: { schema: LiveSpan },
+      handle({ params: { traceId, spanId } }) {
+        const span = traces.span(traceId, spanId);
+        if (!span) throw new AppError('trace_not_found', `Span "${spanId}" of trace "${traceId}" not found`);
+        return span;
+      },
+    }),
+    operation({
+      method: 'GET',
       paths: ['/dev/apps/{appName}/sessions/{sessionId}/spans'],
       tag,
       feature: 'live-spans',
-      summary: 'Read the spans of a session that began or ended since a mark',
+      summary: 'Read the spans of a session that began or ended since a mark, without requests and answers',
       params: z.object({ appName: Name, sessionId: Name }),
       query: ChangesQuery,
       answer: { schema: SpanChanges },
