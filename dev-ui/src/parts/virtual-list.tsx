@@ -11,10 +11,21 @@ interface VirtualListProps<T> {
   readonly className?: string;
   /** Items have different heights. */
   readonly measured?: boolean;
+  /** Its items take no focus, so the list does: else nobody could scroll it with keys. */
+  readonly focusable?: boolean;
 }
 
 /** A list that draws only what can be seen. */
-export function VirtualList<T>({ items, keyOf, render, height, label, className = '', measured }: VirtualListProps<T>) {
+export function VirtualList<T>({
+  items,
+  keyOf,
+  render,
+  height,
+  label,
+  className = '',
+  measured,
+  focusable,
+}: VirtualListProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: items.length,
@@ -24,7 +35,7 @@ export function VirtualList<T>({ items, keyOf, render, height, label, className 
     overscan: 8,
   });
   return (
-    <div ref={scroller} className={`virtual ${className}`} tabIndex={-1}>
+    <div ref={scroller} className={`virtual ${className}`} tabIndex={focusable ? 0 : -1}>
       <div role="list" aria-label={label} className="virtual-inner" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, key, start, size }) => (
           <div

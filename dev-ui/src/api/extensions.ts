@@ -1,0 +1,60 @@
+import type { Content } from '../../../src/schemas/content.ts';
+import type {
+  AgentGraph,
+  AppTool,
+  Capabilities,
+  IndexedArtifact,
+  LiveSpan,
+  SpanChanges,
+  Trace,
+  TraceSummaries,
+} from '../../../src/schemas/extensions.ts';
+import type { Session, SessionKey, State } from '../../../src/schemas/session.ts';
+import { getJson, path, sendJson } from './server.ts';
+import { sessionPath } from './sessions.ts';
+
+// Endpoints that ADK does not have: docs/extensions.md.
+
+export const readCapabilities = (signal?: AbortSignal): Promise<Capabilities> => getJson('capabilities', signal);
+
+export const readAgentGraph = (app: string, signal?: AbortSignal): Promise<AgentGraph> =>
+  getJson(path`apps/${app}/agent-graph`, signal);
+
+export const listTools = async (app: string, signal?: AbortSignal): Promise<AppTool[]> =>
+  (await getJson<{ tools: AppTool[] }>(path`apps/${app}/tools`, signal)).tools;
+
+export const indexArtifacts = async (key: SessionKey, signal?: AbortSignal): Promise<IndexedArtifact[]> =>
+  (await getJson<{ artifacts: IndexedArtifact[] }>(`${sessionPath(key)}/artifact-index`, signal)).artifacts;
+
+export interface ForkChanges {
+  readonly eventId?: string;
+  readonly beforeEventId?: string;
+  /** Takes the place of what the last kept event says. */
+  readonly content?: Content;
+  readonly state?: State;
+}
+
+export const forkWith = (key: SessionKey, changes: ForkChanges): Promise<Session> =>
+  sendJson('POST', `${sessionPath(key)}/fork`, changes);
+
+export interface TraceQuery {
+  readonly q?: string;
+  readonly cursor?: string;
+}
+
+export const listTraces = ({ q = '', cursor }: TraceQuery, signal?: AbortSignal): Promise<TraceSummaries> => {
+  const query = new URLSearchParams({ pageSize: '100', q, ...(cursor !== undefined && { cursor }) });
+  return getJson(`traces?${query}`, signal);
+};
+
+/** Without requests and answers. Throws 404 when the trace is not kept. */
+export const readTrace = (traceId: string, signal?: AbortSignal): Promise<Trace> =>
+  getJson(path`traces/${traceId}`, signal);
+
+/** One span with everything. */
+export const readSpan = (traceId: string, spanId: string, signal?: AbortSignal): Promise<LiveSpan> =>
+  getJson(path`traces/${traceId}/spans/${spanId}`, signal);
+
+/** Spans of a session that began or ended since a mark of an earlier answer; 0: all. */
+export const readSpanChanges = (key: SessionKey, since: number, signal?: AbortSignal): Promise<SpanChanges> =>
+  getJson(`${path`dev/apps/${key.appName}/sessions/${key.sessionId}/spans`}?since=${since}`, signal);

@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import type { Event } from '../../../../src/schemas/event.ts';
+import { readAgentGraph } from '../../api/extensions.ts';
+import { useLogVersion, useWorkspaceVersion } from '../../app/current.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { activityOf } from './activity.ts';
+import { AgentDetails } from './agent-details.tsx';
+import { AgentTree } from './agent-tree.tsx';
+import './graph.css';
+
+const LaidOut = lazy(async () => ({ default: (await import('./laid-out.tsx')).LaidOut }));
+
+/** Beyond so many agents a drawing says less than a list. */
+const mostDrawn = 60;
+
+interface AgentPanelProps {
+  readonly workspace: Workspace;
+  readonly event: Event | undefined;
+}
+
+/** Who is in the app, who took part in the turn that is looked at, and what each is told. */
+export function AgentPanel({ workspace, event }: AgentPanelProps) {
+  const { appName } = workspace.key;
+  const graph = useQuery({
+    queryKey: ['agent-graph', appName],
+    queryFn: ({ signal }) => readAgentGraph(appName, signal),
+    retry: false,
+  });
+  const version = useLogVersion(workspace);
+  useWorkspaceVersion(workspace);
+  const position = event && workspace.log.positionOf(event.id);
+  const activity = useMemo(
+    () => activityOf(workspace.log, position),
+    // `version` stands for what is in the log
+    [workspace, position, version],
+  );
+  const [view, setView] = useState<'graph' | 'list'>('graph');
+  const [chosen, setChosen] = useState<string>();
+  if (graph.isPending) return <Loading label="Reading the agents" />;
+  if (graph.isError) return <Failure error={graph.error} onRetry={() => void graph.refetch()} />;
+  const { nodes } = graph.data;
+  const isTooLarge = nodes.length > mostDrawn;
+  const author = event?.author === 'user' ? undefined : event?.author;
+  const selected =
+    nodes.find(({ id }) => id === chosen) ?? nodes.find(({ name }) => name === (author ?? graph.data.root)) ?? nodes[0];
+  const shared = { graph: graph.data, activity, selected: selected?.id, onSelect: setChosen };
+  return (
+    <div className="stack">
+      <div className="row">
+        <h2 className="grow">
+          {nodes.length} {nodes.length === 1 ? 'agent' : 'agents'}
+        </h2>
+        {nodes.length > 1 && !isTooLarge && (
+          <button
+            type="button"
+            className="button small"
+            aria-pressed={view === 'list'}
+            onClick={() => setView(view === 'graph' ? 'list' : 'graph')}
+          >
+            As a list
+          </button>
+        )}
+      </div>
+      {nodes.length > 1 && view === 'graph' && !isTooLarge && (
+        <>
+          <Suspense fallback={<Loading label="Drawing" />}>
+            <LaidOut {...shared} isRunning={workspace.run.status === 'running'} />
+          </Suspense>
+          <div className="visually-hidden">
+            <AgentTree graph={graph.data} activity={activity} selected={selected?.id} />
+          </div>
+        </>
+      )}
+      {nodes.length > 1 && (view === 'list' || isTooLarge) && <AgentTree {...shared} />}
+      {selected && <AgentDetails key={selected.id} node={selected} called={activity.tools.get(selected.name) ?? []} />}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+import type { LiveSpan } from '../../../../src/schemas/extensions.ts';
+
+export type SpanKind = 'run' | 'agent' | 'model' | 'tool' | 'other';
+
+/** A span as the waterfall draws it. Times are milliseconds since the epoch. */
+export interface Span {
+  readonly id: string;
+  readonly traceId: string;
+  readonly parentId: string | undefined;
+  readonly kind: SpanKind;
+  readonly label: string;
+  readonly start: number;
+  /** While it is open: `undefined`. */
+  readonly end: number | undefined;
+  readonly error: string | undefined;
+  readonly model: string | undefined;
+  readonly tokens: { readonly input: number; readonly output: number } | undefined;
+  readonly eventId: string | undefined;
+  readonly invocationId: string | undefined;
+}
+
+const nanosPerMs = 1e6;
+
+export function spanOf(live: LiveSpan): Span {
+  const { attributes } = live;
+  const input = numberIn(attributes['gen_ai.usage.input_tokens']);
+  const output = numberIn(attributes['gen_ai.usage.output_tokens']);
+  const { kind, label } = named(live.name);
+  return {
+    id: live.span_id,
+    traceId: live.trace_id,
+    parentId: live.parent_span_id ?? undefined,
+    kind,
+    label,
+    start: live.start_time / nanosPerMs,
+    end: live.end_time === undefined ? undefined : live.end_time / nanosPerMs,
+    error: attributes['error.type'] === undefined ? undefined : (textIn(attributes['error.message']) ?? 'failed'),
+    model: kind === 'model' ? textIn(attributes['gen_ai.request.model']) : undefined,
+    tokens: input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 },
+    eventId: textIn(attributes['gcp.vertex.agent.event_id']),
+    invocationId: textIn(attributes['gcp.vertex.agent.invocation_id']),
+  };
+}
+
+function named(name: string): Pick<Span, 'kind' | 'label'> {
+  if (name === 'invocation') return { kind: 'run', label: 'run' };
+  if (name === 'call_llm') return { kind: 'model', label: 'call' };
+  const [first = '', ...rest] = name.split(' ');
+  if (first === 'invoke_agent') return { kind: 'agent', label: rest.join(' ') };
+  if (first === 'execute_tool') return { kind: 'tool', label: rest.join(' ') };
+  return { kind: 'other', label: name };
+}
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+/** One line of the waterfall. */
+export interface SpanRow {
+  readonly span: Span;
+  readonly depth: number;
+  readonly children: number;
+  readonly isFolded: boolean;
+  readonly onCriticalPath: boolean;
+}
+
+export interface Tree {
+  readonly roots: readonly Span[];
+  readonly childrenOf: ReadonlyMap<string, readonly Span[]>;
+}
+
+/** Spans by parent, each list in order of start. One whose parent is unknown is a root. */
+export function treeOf(spans: Iterable<Span>): Tree {
+  const all = [...spans].toSorted((a, b) => a.start - b.start);
+  const ids = new Set(all.map(({ id }) => id));
+  const roots: Span[] = [];
+  const childrenOf = new Map<string, Span[]>();
+  for (const span of all) {
+    if (span.parentId === undefined || !ids.has(span.parentId)) {
+      roots.push(span);
+      continue;
+    }
+    const siblings = childrenOf.get(span.parentId);
+    if (siblings) siblings.push(span);
+    else childrenOf.set(span.parentId, [span]);
+  }
+  return { roots, childrenOf };
+}
+
+/** The lines to draw, parents before children; what is inside a folded span is left out. */
+export function rowsOf({ roots, childrenOf }: Tree, folded: ReadonlySet<string>, path: ReadonlySet<string>): SpanRow[] {
+  const rows: SpanRow[] = [];
+  const open: { span: Span; depth: number }[] = roots.toReversed().map((span) => ({ span, depth: 0 }));
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { span, depth } = next;
+    const children = childrenOf.get(span.id) ?? [];
+    const isFolded = folded.has(span.id);
+    rows.push({ span, depth, children: children.length, isFolded, onCriticalPath: path.has(span.id) });
+    if (isFolded) continue;
+    for (const child of children.toReversed()) open.push({ span: child, depth: depth + 1 });
+  }
+  return rows;
+}
+
+/**
+ * The spans that decide how long each root took: from its end backwards, always the child that ended last before what
+ * came after it began.
+ */
+export function criticalPath({ roots, childrenOf }: Tree, now: number): Set<string> {
+  const path = new Set<string>();
+  const visit = (span: Span): void => {
+    path.add(span.id);
+    const children = (childrenOf.get(span.id) ?? []).toSorted((a, b) => (b.end ?? now) - (a.end ?? now));
+    let until = span.end ?? now;
+    for (const child of children) {
+      if ((child.end ?? now) > until + slackMs) continue;
+      visit(child);
+      until = child.start;
+    }
+  };
+  for (const root of roots) visit(root);
+  return path;
+}
+
+/** Clocks of parent and child are read one after the other. */
+const slackMs = 0.5;

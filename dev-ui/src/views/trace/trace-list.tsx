@@ -1,0 +1,116 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { TraceSummary } from '../../../../src/schemas/extensions.ts';
+import { listTraces } from '../../api/extensions.ts';
+import { Link } from '../../app/link.tsx';
+import { sessionAddress } from '../../app/names.ts';
+import { to } from '../../app/place.ts';
+import { shownCount, shownDuration, shownTime } from '../../parts/numbers.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import './trace.css';
+
+const refreshMs = 3_000;
+const nanosPerMs = 1e6;
+
+/** The latest runs of all sessions and apps, whoever started them. */
+export function TraceList() {
+  const [q, setQ] = useState('');
+  const traces = useInfiniteQuery({
+    queryKey: ['traces', q],
+    queryFn: ({ pageParam, signal }) => listTraces({ q, ...(pageParam !== '' && { cursor: pageParam }) }, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ cursor }) => cursor,
+    refetchInterval: refreshMs,
+    placeholderData: (before) => before,
+  });
+  const rows = traces.data?.pages.flatMap((page) => page.traces) ?? [];
+  return (
+    <div className="page">
+      <div className="stack">
+        <h1>Traces</h1>
+        <input
+          type="search"
+          className="input"
+          aria-label="Search traces"
+          placeholder="Search by app, session, user or model"
+          value={q}
+          onChange={(event) => setQ(event.target.value)}
+        />
+        {traces.isPending && <Loading label="Reading traces" />}
+        {traces.isError && <Failure error={traces.error} onRetry={() => void traces.refetch()} />}
+        {traces.data && rows.length === 0 && (
+          <Empty title={q === '' ? 'No traces yet' : 'Nothing found'}>
+            Every run leaves a trace here, also those of other clients. The latest ones are kept until the server stops.
+          </Empty>
+        )}
+        {rows.length > 0 && <Table rows={rows} />}
+        {traces.hasNextPage && (
+          <p>
+            <button type="button" className="button" onClick={() => void traces.fetchNextPage()}>
+              Older traces
+            </button>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Table({ rows }: { readonly rows: readonly TraceSummary[] }) {
+  return (
+    <div className="trace-scroll">
+      <table className="trace-table">
+        <thead>
+          <tr>
+            <th scope="col">Began</th>
+            <th scope="col">App</th>
+            <th scope="col">Session</th>
+            <th scope="col">Took</th>
+            <th scope="col">Steps</th>
+            <th scope="col">Tokens</th>
+            <th scope="col">Status</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((trace) => (
+            <tr key={trace.traceId}>
+              <td>
+                <Link to={to('/traces/:id', { id: trace.traceId })}>
+                  {shownTime(trace.startTime / nanosPerMs / 1_000)}
+                </Link>
+              </td>
+              <td>{trace.appName ?? ''}</td>
+              <td>
+                <SessionLink trace={trace} />
+              </td>
+              <td>
+                {trace.endTime === undefined ? '…' : shownDuration((trace.endTime - trace.startTime) / nanosPerMs)}
+              </td>
+              <td>
+                {trace.modelCalls} model, {trace.toolCalls} tool
+              </td>
+              <td>
+                {shownCount(trace.inputTokens)} → {shownCount(trace.outputTokens)}
+              </td>
+              <td className={`trace-status ${trace.status}`}>{trace.status}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The session a trace belongs to; nothing for one that names none. */
+export function SessionLink({ trace }: { readonly trace: TraceSummary }) {
+  const { appName, userId, sessionIds } = trace;
+  const [sessionId] = sessionIds;
+  if (sessionId === undefined) return null;
+  const label = sessionId.slice(0, 8);
+  if (appName === undefined || userId === undefined) return <span className="mono">{label}</span>;
+  return (
+    <Link className="mono" to={sessionAddress({ appName, userId, sessionId }, { view: 'trace' })}>
+      {label}
+    </Link>
+  );
+}

@@ -1,0 +1,66 @@
+import { setQuery, usePlace } from '../../app/place.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import type { EventLog } from '../../log/event-log.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { SpanDetails } from './span-details.tsx';
+import { useSpans } from './use-spans.ts';
+import { Waterfall } from './waterfall.tsx';
+
+/** When everything in the session happened and how long it took; alive while it runs. */
+export function Trace({ workspace }: { readonly workspace: Workspace }) {
+  const { spans, version, loaded, error } = useSpans(workspace);
+  const { query } = usePlace();
+  const eventId = query.get('e');
+  const chosen = query.get('span') ?? (eventId === null ? undefined : spanOfEvent(spans.values(), eventId));
+  const selected = chosen === undefined ? undefined : spans.get(chosen);
+  if (!loaded) return <Loading label="Reading the trace" />;
+  if (error !== undefined) return <Failure error={error} />;
+  if (spans.size === 0) {
+    return (
+      <Empty title="No trace">
+        Traces are kept in memory and bounded: they begin with a run and are gone when the server stops.
+      </Empty>
+    );
+  }
+  const event = selected?.eventId === undefined ? undefined : workspace.log.eventOf(selected.eventId);
+  return (
+    <div className="trace-view">
+      <Waterfall
+        spans={spans}
+        version={version}
+        selected={selected?.id}
+        titleOf={({ invocationId = '' }) => messageOf(workspace.log, invocationId)}
+        onSelect={({ id }) => setQuery({ span: id }, { replace: true })}
+      />
+      {selected && (
+        <SpanDetails key={selected.id} span={selected} onClose={() => setQuery({ span: undefined, e: undefined })}>
+          {event && (
+            <button
+              type="button"
+              className="button small"
+              onClick={() => setQuery({ e: event.id, view: undefined, span: undefined })}
+            >
+              Show in chat
+            </button>
+          )}
+        </SpanDetails>
+      )}
+    </div>
+  );
+}
+
+/** What the user said to start a run. */
+function messageOf(log: EventLog, invocationId: string): string | undefined {
+  const first = log.events[log.turns.get(invocationId)?.first ?? -1];
+  if (first?.author !== 'user') return undefined;
+  const text = (first.content?.parts ?? []).map((part) => part.text ?? '').join(' ');
+  return text.trim() === '' ? undefined : `“${text.slice(0, 100)}”`;
+}
+
+function spanOfEvent(
+  spans: Iterable<{ readonly id: string; readonly eventId: string | undefined }>,
+  eventId: string,
+): string | undefined {
+  for (const span of spans) if (span.eventId === eventId) return span.id;
+  return undefined;
+}
