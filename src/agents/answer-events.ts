@@ -3,7 +3,7 @@ import { newId } from '../base/ids.ts';
 import { define } from '../base/json.ts';
 import { ModelError, type ModelResponse } from '../core/model.ts';
 import { eventTime, newEvent } from '../core/new-event.ts';
-import type { RunContext } from '../core/runtime.ts';
+import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import { type Content, functionCallsOf } from '../schemas/content.ts';
 import { type Event, type EventActions, isFinalResponse, newActions } from '../schemas/event.ts';
 import type { OpenSpan } from '../telemetry/spans.ts';
@@ -53,8 +53,8 @@ export function fragmentEvent(question: Question, response: ModelResponse): Even
   return event;
 }
 
-/** The event of a whole answer. `undefined` when it says nothing and the callbacks changed nothing. */
-export async function wholeEvent(question: Question, response: ModelResponse): Promise<Event | undefined> {
+/** The event of a whole answer. `undefined` when it says nothing and the callbacks changed nothing. Waits only where an output has to be checked. */
+export function wholeEvent(question: Question, response: ModelResponse): MaybePromise<Event | undefined> {
   const { ctx, definition, reader, step, span } = question;
   let content = question.ids.complete(response.content, false);
   if (content && reader) content = { ...content, parts: reader.whole(content.parts) };
@@ -71,9 +71,15 @@ export async function wholeEvent(question: Question, response: ModelResponse): P
   if (content !== response.content) event.content = content;
   if (!isTruncated(event)) addLongRunningIds(event, step);
   const isAnswer = isFinalResponse(event) && !(isLocal(definition.codeExecutor) && codeToRun(event));
-  if (definition.outputKey !== undefined && isAnswer) {
-    const output = await outputOf(content, definition.outputSchema, ctx);
-    if (output !== undefined) define(actions.stateDelta, definition.outputKey, output);
+  if (definition.outputKey !== undefined && isAnswer) return withOutput(event, question);
+  noteAnswer(span, event);
+  return event;
+}
+
+async function withOutput(event: Event, { ctx, definition, span }: Question): Promise<Event> {
+  const output = await outputOf(event.content, definition.outputSchema, ctx);
+  if (output !== undefined && definition.outputKey !== undefined) {
+    define(event.actions.stateDelta, definition.outputKey, output);
   }
   noteAnswer(span, event);
   return event;

@@ -55,8 +55,13 @@ export class DirectoryLoader implements AgentLoader {
     return Promise.resolve(this.#find.list().map((source) => source.name));
   }
 
-  async loadAgent(appName: string): Promise<App> {
+  loadAgent(appName: string): Promise<App> {
     const known = this.#slots.get(appName);
+    if (known?.loaded.app && this.#isFresh(known)) return Promise.resolve(known.loaded.app);
+    return this.#load(appName, known);
+  }
+
+  async #load(appName: string, known: Slot | undefined): Promise<App> {
     if (known && this.#isFresh(known)) return outcomeOf(known.loaded);
     const slot = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined };
     slot.checking ??= this.#check(appName, slot).finally(() => {

@@ -51,6 +51,13 @@ export interface Run extends AsyncIterable<Event> {
   readonly invocationId: string;
 }
 
+/** What is particular about how a run begins. */
+interface Opening {
+  /** What the client of a live conversation sends. */
+  readonly input?: AsyncIterable<LiveInput>;
+  readonly onQueued?: (() => void) | undefined;
+}
+
 /** What has to be let go of when a run is over, the span around it, and the client it talks with if it is live. */
 interface Frame {
   readonly span: OpenSpan;
@@ -74,30 +81,20 @@ export class Runner {
    * before the first event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
    * `onQueued` is called when there are runs before it.
    */
-  async start(request: RunRequest, signal: AbortSignal, onQueued?: () => void): Promise<Run> {
-    return this.#begin({ request, onQueued }, signal, async (ctx) => {
-      const userContent = await storeUserMessage(request, ctx);
-      return { ctx: userContent ? { ...ctx, userContent } : ctx };
-    });
+  start(request: RunRequest, signal: AbortSignal, onQueued?: () => void): Promise<Run> {
+    return this.#begin(request, signal, { onQueued });
   }
 
   /**
    * Resolves once it is this run's turn: a conversation that lasts until `input` ends. Throws before the first event what
    * `start` throws. `input` has to end, or fail, when the run is over.
    */
-  async startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<Run> {
+  startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<Run> {
     const runConfig: RunConfig = { ...request.runConfig, streamingMode: 'bidi' };
-    return this.#begin({ request: { ...request, runConfig, streaming: false } }, signal, async (ctx) => ({
-      ctx,
-      live: new LiveTalk(ctx, input),
-    }));
+    return this.#begin({ ...request, runConfig, streaming: false }, signal, { input });
   }
 
-  async #begin(
-    { request, onQueued }: { request: RunRequest; onQueued?: (() => void) | undefined },
-    signal: AbortSignal,
-    open: (ctx: RunContext) => Promise<{ ctx: RunContext; live?: LiveTalk }>,
-  ): Promise<Run> {
+  async #begin(request: RunRequest, signal: AbortSignal, { input, onQueued }: Opening): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
     const runConfig = { ...this.#options.runConfig, ...app.runConfig, ...request.runConfig };
@@ -113,13 +110,16 @@ export class Runner {
       const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
       turn = await this.#queue.enter(request, policy, signal, { id, onQueued });
       if (turn.takesBack !== undefined) await takeBack(this.#options.services, request, turn.takesBack);
-      const session = await this.#sessionFor(request, runConfig.autoCreateSession === true);
+      const found = await this.#options.services.sessions.getSession(request);
+      const session = found ? withoutRewound(found) : await this.#newSession(request, runConfig);
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
       showEarly(request.stateDelta ?? {}, session);
       turn.session = session;
       const ctx = this.#contextFor(app, session, { id, request, runConfig, signal: turn.signal, span });
-      const opened = await open(ctx);
-      return this.#prepare(opened.ctx, turn, { span, finish, live: opened.live });
+      if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input) });
+      const userContent = await storeUserMessage(request, ctx);
+      if (userContent) Object.assign(ctx, { userContent });
+      return this.#prepare(ctx, turn, { span, finish, live: undefined });
     } catch (error) {
       span.fail(error);
       finish();
@@ -148,12 +148,11 @@ export class Runner {
     await closeAll([...plugins, { name: 'loader', close: () => loader.close() }], closeTimeoutMs);
   }
 
-  async #sessionFor(request: RunRequest, create: boolean): Promise<Session> {
-    const { sessions } = this.#options.services;
-    const session = await sessions.getSession(request);
-    if (session) return withoutRewound(session);
-    if (!create) throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
-    return sessions.createSession(request, { sessionId: request.sessionId });
+  #newSession(request: RunRequest, { autoCreateSession }: RunConfig): Promise<Session> {
+    if (autoCreateSession) {
+      return this.#options.services.sessions.createSession(request, { sessionId: request.sessionId });
+    }
+    throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
   }
 
   #contextFor(

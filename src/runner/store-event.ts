@@ -3,9 +3,13 @@ import type { Event } from '../schemas/event.ts';
 import { firstAnswer } from './plugins.ts';
 
 /** Lets plugins replace the event, then stores it unless it is partial or not to be kept: what is stored is what is shown. */
-export async function store(event: Event, ctx: RunContext, isKept = true): Promise<Event> {
-  const replacement =
-    ctx.plugins.length === 0 ? undefined : await firstAnswer(ctx, 'onEvent', (plugin) => plugin.onEvent?.(ctx, event));
+export function store(event: Event, ctx: RunContext, isKept = true): Promise<Event> {
+  if (ctx.plugins.length > 0) return storeReviewed(event, ctx, isKept);
+  return isKept ? ctx.services.sessions.appendEvent(ctx.session, event) : Promise.resolve(event);
+}
+
+async function storeReviewed(event: Event, ctx: RunContext, isKept: boolean): Promise<Event> {
+  const replacement = await firstAnswer(ctx, 'onEvent', (plugin) => plugin.onEvent?.(ctx, event));
   const { id, invocationId, timestamp, author, branch } = event;
   const shown = replacement && {
     ...replacement,

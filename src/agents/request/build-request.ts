@@ -1,6 +1,6 @@
 import { appendInstruction } from '../../core/instructions.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
-import type { RunContext } from '../../core/runtime.ts';
+import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
 import { examplesText } from '../../tools/examples.ts';
 import { StepContext } from '../callback-context.ts';
@@ -40,7 +40,8 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
   if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
   const contents = contentsFor(definition, ctx, isEdited);
-  await instruct(plan, ctx, config, { contents, answersByTool });
+  const asked = instructionsOf(plan, ctx);
+  instruct(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
   if (tools.declarations.length > 0) {
     config.tools = [{ functionDeclarations: isEdited ? cloneJson([...tools.declarations]) : [...tools.declarations] }];
   }
@@ -74,24 +75,43 @@ function withPlans(content: Content): Content {
   return { ...content, parts: content.parts.map((part) => (part.thought ? { ...part, thought: undefined } : part)) };
 }
 
-async function instruct(
+/** What the app and the agent tell the model, and the examples they give. */
+interface InstructionTexts {
+  readonly shared: string;
+  readonly own: string;
+  readonly examples: string;
+}
+
+/** Waits only for what has to be waited for. */
+function instructionsOf({ globalInstruction, definition }: LlmPlan, ctx: RunContext): MaybePromise<InstructionTexts> {
+  const shared = globalInstruction?.(ctx) ?? '';
+  const own = definition.instruction?.(ctx) ?? '';
+  const examples = definition.examples ? examplesFor(definition.examples, ctx) : '';
+  if (typeof shared === 'string' && typeof own === 'string' && typeof examples === 'string') {
+    return { shared, own, examples };
+  }
+  return Promise.all([shared, own, examples]).then((texts) => ({
+    shared: texts[0],
+    own: texts[1],
+    examples: texts[2],
+  }));
+}
+
+function instruct(
   plan: LlmPlan,
-  ctx: RunContext,
   config: GenerateConfig,
-  { contents, answersByTool }: { contents: Content[]; answersByTool: boolean },
-): Promise<void> {
+  { contents, answersByTool, texts }: { contents: Content[]; answersByTool: boolean; texts: InstructionTexts },
+): void {
   const { definition } = plan;
-  const shared = plan.globalInstruction ? await plan.globalInstruction(ctx) : '';
-  const asked = definition.instruction?.(ctx) ?? '';
-  let own = typeof asked === 'string' ? asked : await asked;
+  let { own } = texts;
   if (definition.staticInstruction !== '') {
     if (own !== '') contents.splice(startOfUserTurn(contents), 0, { role: 'user', parts: [{ text: own }] });
     own = definition.staticInstruction;
   }
   const text = joinSections([
-    shared,
+    texts.shared,
     own,
-    definition.examples ? await examplesFor(definition.examples, ctx) : '',
+    texts.examples,
     plan.identity,
     definition.planner?.instruction ?? '',
     answersByTool ? answerToolText : '',
