@@ -79,6 +79,13 @@ export interface EventPage {
 export interface ArtifactService {
   /** Stores a new version (from 0) of inline data, text or a file reference, and returns its number. */
   saveArtifact(key: SessionKey, name: string, artifact: Part, metadata?: JsonObject): Promise<number>;
+  /**
+   * The same for content that is not held in memory: inline data of any size. Only stores that can stream have it. Throws
+   * what `bytes` throws, and then stores nothing.
+   */
+  saveArtifactContent?(key: SessionKey, name: string, content: NewContent, metadata?: JsonObject): Promise<number>;
+  /** Inline data or text without reading it; `undefined` when there is none. Only stores that can stream have it. */
+  openArtifact?(key: SessionKey, name: string, version?: number): Promise<StoredContent | undefined>;
   /** The latest version unless one is named; `undefined` when there is none. */
   loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined>;
   /** Session and user names, sorted. */
@@ -92,6 +99,20 @@ export interface ArtifactService {
   /** Resolves when the store can be reached. Throws `unavailable`. */
   check?(): Promise<void>;
   close?(): Promise<void>;
+}
+
+/** Bytes on their way into an artifact store. */
+export interface NewContent {
+  readonly mimeType: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Bytes in an artifact store. */
+export interface StoredContent {
+  readonly about: StoredArtifactVersion;
+  readonly size: number;
+  /** Reads from `start` up to, not including, `end`. Pulled: nothing is read ahead of who reads. */
+  read(range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
 }
 
 /** A version as its store knows it. */

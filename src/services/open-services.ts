@@ -1,6 +1,12 @@
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
+import { FileArtifacts } from './artifacts/files.ts';
 import { InMemoryArtifacts } from './artifacts/in-memory.ts';
+import { PostgresArtifactTables } from './artifacts/postgres.ts';
+import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
+import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';
+import { PostgresMemories } from './memories/postgres.ts';
+import { SqliteMemories } from './memories/sqlite.ts';
 import { PostgresDatabase } from './postgres/database.ts';
 import { parseServiceUri, type ServicePlace } from './service-uri.ts';
 import { InMemorySessions } from './sessions/in-memory.ts';
@@ -35,8 +41,8 @@ export function openServices(options: ServiceOptions): OpenedServices {
   const databases = new Databases(options.onConnectionLost);
   return {
     sessions: sessionsAt(parseServiceUri('sessions', options.sessionService), databases),
-    artifacts: new InMemoryArtifacts(),
-    memories: new InMemoryMemories(),
+    artifacts: artifactsAt(parseServiceUri('artifacts', options.artifactService), databases),
+    memories: memoriesAt(parseServiceUri('memories', options.memoryService), databases),
     databases,
   };
 }
@@ -45,6 +51,19 @@ function sessionsAt(place: ServicePlace, databases: Databases): SessionService {
   if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
   return new InMemorySessions();
+}
+
+function artifactsAt(place: ServicePlace, databases: Databases): ArtifactService {
+  if (place.kind === 'file') return new FileArtifacts(place.folder);
+  if (place.kind === 'sqlite') return new SqlArtifacts(new SqliteArtifactTables(databases.sqlite(place.path)));
+  if (place.kind === 'postgres') return new SqlArtifacts(new PostgresArtifactTables(databases.postgres(place.uri)));
+  return new InMemoryArtifacts();
+}
+
+function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
+  if (place.kind === 'sqlite') return new SqliteMemories(databases.sqlite(place.path));
+  if (place.kind === 'postgres') return new PostgresMemories(databases.postgres(place.uri));
+  return new InMemoryMemories();
 }
 
 /** Databases by where they are: services that name the same one share it. */

@@ -12,8 +12,8 @@ export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
 
 const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
   sessions: ['memory', 'sqlite', 'postgres'],
-  artifacts: ['memory'],
-  memories: ['memory'],
+  artifacts: ['memory', 'file', 'sqlite', 'postgres'],
+  memories: ['memory', 'sqlite', 'postgres'],
 };
 
 const examples: Readonly<Record<ServicePlace['kind'], string>> = {

@@ -1,8 +1,9 @@
-import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { ArtifactService, StoredArtifactVersion } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { checkArtifactName, isUserArtifact, mimeTypeOf, sizeOf, storedPart } from './artifact-parts.ts';
+import { checkArtifactName, isUserArtifact, storedPart } from './artifact-parts.ts';
+import { describeVersion } from './payload.ts';
 
 interface StoredVersion {
   readonly artifact: Part;
@@ -23,7 +24,7 @@ export class InMemoryArtifacts implements ArtifactService {
     const shelf: Shelf = this.#shelves.get(shelfKey) ?? new Map<string, StoredVersion[]>();
     const versions = shelf.get(name) ?? [];
     const version = versions.length;
-    versions.push({ artifact: stored, about: describe(key, name, stored, { version, metadata }) });
+    versions.push({ artifact: stored, about: describeVersion('memory', { key, name }, stored, { version, metadata }) });
     shelf.set(name, versions);
     this.#shelves.set(shelfKey, shelf);
     return version;
@@ -65,24 +66,3 @@ const sessionShelf = ({ appName, userId, sessionId }: SessionKey): string =>
 const userShelf = ({ appName, userId }: SessionKey): string => JSON.stringify([appName, userId]);
 const shelfKeyFor = (key: SessionKey, name: string): string =>
   isUserArtifact(name) ? userShelf(key) : sessionShelf(key);
-
-function describe(
-  key: SessionKey,
-  name: string,
-  artifact: Part,
-  { version, metadata }: { version: number; metadata: JsonObject },
-): StoredArtifactVersion {
-  const owner = `apps/${encodeURIComponent(key.appName)}/users/${encodeURIComponent(key.userId)}`;
-  const place = isUserArtifact(name) ? owner : `${owner}/sessions/${encodeURIComponent(key.sessionId)}`;
-  const mimeType = mimeTypeOf(artifact);
-  const size = sizeOf(artifact);
-  return deepFreeze({
-    version,
-    canonicalUri:
-      artifact.fileData?.fileUri ?? `memory://${place}/artifacts/${encodeURIComponent(name)}/versions/${version}`,
-    customMetadata: toJson(metadata) as JsonObject,
-    createTime: Date.now() / 1000,
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(size === undefined ? {} : { size }),
-  });
-}

@@ -1,16 +1,8 @@
 import type { MemoryService } from '../../core/services.ts';
-import { textOf } from '../../schemas/content.ts';
-import type { Event } from '../../schemas/event.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
 import type { Session, SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { type Remembered, remembered } from './memory-rows.ts';
 import { wordsOf } from './words.ts';
-
-interface Remembered {
-  readonly entry: MemoryEntry;
-  /** Seconds since the epoch. */
-  readonly timestamp: number;
-  readonly words: ReadonlySet<string>;
-}
 
 /** Remembers sessions for the life of the process and finds messages by the words they share with a question. */
 export class InMemoryMemories implements MemoryService {
@@ -20,7 +12,7 @@ export class InMemoryMemories implements MemoryService {
   async addSessionToMemory({ appName, userId, id, events }: Session): Promise<void> {
     const owner = ownerKey({ appName, userId });
     const sessions = this.#owners.get(owner) ?? new Map<string, readonly Remembered[]>();
-    sessions.set(id, events.flatMap(remember));
+    sessions.set(id, events.flatMap(remembered));
     this.#owners.set(owner, sessions);
   }
 
@@ -44,14 +36,3 @@ export class InMemoryMemories implements MemoryService {
 }
 
 const ownerKey = ({ appName, userId }: SessionOwner): string => JSON.stringify([appName, userId]);
-
-/** A message without a visible word can never be found, so it is not kept. */
-function remember({ id, author, content, timestamp }: Event): Remembered[] {
-  if (!content) return [];
-  const words = wordsOf(textOf(content, ' '));
-  if (words.size === 0) return [];
-  const time = new Date(timestamp * 1000);
-  const entry: MemoryEntry = { id, author, content };
-  if (!Number.isNaN(time.getTime())) entry.timestamp = time.toISOString();
-  return [{ entry, timestamp, words }];
-}

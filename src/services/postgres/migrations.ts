@@ -144,4 +144,23 @@ end $$;
 create trigger agent_forget_session after delete on sessions
   for each row execute function agent_forget_session();
 `,
+  `
+-- words in a form of our own (tokenOf), so that every store finds the same.
+create table agent_memories (
+  app_name text not null, user_id text not null, session_id text not null, position int not null,
+  said_at double precision not null, entry text not null, words text[] not null,
+  primary key (app_name, user_id, session_id, position));
+create index agent_memories_words on agent_memories using gin (words);
+
+-- session_id is empty for what belongs to the user.
+create table agent_artifacts (
+  app_name text not null, user_id text not null, session_id text not null, name text not null, version int not null,
+  part text not null, size bigint not null, mime_type text, metadata text not null, created_at double precision not null,
+  primary key (app_name, user_id, session_id, name, version));
+create table agent_artifact_bytes (
+  app_name text not null, user_id text not null, session_id text not null, name text not null, version int not null,
+  chunk int not null, bytes bytea not null,
+  primary key (app_name, user_id, session_id, name, version, chunk));
+alter table agent_artifact_bytes alter column bytes set storage external;
+`,
 ];

@@ -4,17 +4,13 @@ import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { isConstraint } from '../sqlite/errors.ts';
-import { type Dialect, msOf } from '../sqlite/migrate.ts';
+import { msOf } from '../sqlite/migrate.ts';
+import type { WriteContext } from '../sqlite/write-context.ts';
 import type { Appended, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
 
 // What changes sessions in SQLite. Runs in the thread that writes, within a transaction.
 
 const ofSession = 'id = ? and app_name = ? and user_id = ?';
-
-export interface WriteContext {
-  readonly connection: Connection;
-  readonly dialect: Dialect;
-}
 
 export function createSession({ connection, dialect }: WriteContext, session: NewSessionRow): void {
   const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;

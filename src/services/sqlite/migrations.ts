@@ -102,4 +102,25 @@ create trigger agent_forget_session after delete on sessions begin
   delete from agent_runs where session_num = old.num;
 end;
 `,
+  `
+create table agent_memories (
+  id integer primary key,
+  app_name text not null, user_id text not null, session_id text not null, position integer not null,
+  said_at real not null, entry text not null,
+  unique (app_name, user_id, session_id, position));
+-- Which message has which word, in a form of our own (tokenOf). Not FTS5: the hidden tables of its index have columns
+-- without a type, over which ADK for TypeScript stumbles when it looks at the database it is to open.
+create table agent_memory_words (
+  owner text not null, word text not null, memory_id integer not null, primary key (owner, word, memory_id)) without rowid;
+create index agent_memory_words_of on agent_memory_words (memory_id);
+
+create table agent_artifacts (
+  app_name text not null, user_id text not null, session_id text not null, name text not null, version integer not null,
+  part text not null, size integer not null, mime_type text, metadata text not null, created_at real not null,
+  primary key (app_name, user_id, session_id, name, version)) without rowid;
+create table agent_artifact_bytes (
+  app_name text not null, user_id text not null, session_id text not null, name text not null, version integer not null,
+  chunk integer not null, bytes blob not null,
+  primary key (app_name, user_id, session_id, name, version, chunk));
+`,
 ];

@@ -1,4 +1,7 @@
-import { appendEvent, createSession, deleteSession, type WriteContext } from '../sessions/sqlite-writes.ts';
+import { deleteArtifact, deleteSessionArtifacts, saveArtifact } from '../artifacts/sqlite-writes.ts';
+import { forgetMemory, remember } from '../memories/sqlite-writes.ts';
+import { appendEvent, createSession, deleteSession } from '../sessions/sqlite-writes.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Everything that changes a database, by name: what the writing thread can be asked to do. */
 export const writes = {
@@ -9,6 +12,11 @@ export const writes = {
   appendEvent,
   createSession,
   deleteSession,
+  remember,
+  forgetMemory,
+  saveArtifact,
+  deleteArtifact,
+  deleteSessionArtifacts,
 };
 
 export type WriteName = keyof typeof writes;

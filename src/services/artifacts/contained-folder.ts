@@ -1,0 +1,179 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+
+/** A segment of ours that is not ready or not needed any more: no encoded name starts like it. */
+export const scratchPrefix = '.new-';
+
+const retryAfter = 2;
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/**
+ * A folder whose contents are reached by segments below it and by no link: what is not a folder or a file of its own
+ * is refused. Failures of the disk are `unavailable`.
+ */
+export class ContainedFolder {
+  readonly #given: string;
+  #root: string | undefined;
+
+  constructor(folder: string) {
+    this.#given = folder;
+  }
+
+  /** Makes the folders that are missing on the way. */
+  async make(segments: readonly string[]): Promise<string> {
+    return this.#onDisk(async () => {
+      let path = await this.#rootPath();
+      for (const segment of segments) {
+        path = join(path, segment);
+        await mkdir(path).catch((error: unknown) => {
+          if (codeOf(error) !== 'EEXIST') throw error;
+        });
+        if (!(await lstat(path)).isDirectory()) throw notOurs();
+      }
+      return path;
+    });
+  }
+
+  /** The path of a folder that is there; `undefined` when it is not. */
+  async find(segments: readonly string[]): Promise<string | undefined> {
+    return this.#onDisk(async () => {
+      const path = join(await this.#rootPath(), ...segments);
+      try {
+        if ((await realpath(path)) !== path || !(await lstat(path)).isDirectory()) throw notOurs();
+        return path;
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** Names of the folders within a folder. */
+  async list(segments: readonly string[]): Promise<string[]> {
+    const path = await this.find(segments);
+    if (path === undefined) return [];
+    return this.#onDisk(async () => {
+      try {
+        const entries = await readdir(path, { withFileTypes: true });
+        return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
+      } catch (error) {
+        if (isMissing(error)) return [];
+        throw error;
+      }
+    });
+  }
+
+  /** A file to read; `undefined` when it is not there. */
+  async open(folder: string, name: string): Promise<FileHandle | undefined> {
+    return this.#onDisk(async () => {
+      try {
+        return await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW);
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw codeOf(error) === 'ELOOP' ? notOurs() : error;
+      }
+    });
+  }
+
+  /** Writes a new file, down to the disk. */
+  async write(folder: string, name: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<number> {
+    return this.#onDisk(async () => {
+      const file = await open(join(folder, name), 'wx', 0o600);
+      try {
+        let size = 0;
+        for await (const chunk of chunks) {
+          size += chunk.byteLength;
+          for (let at = 0; at < chunk.byteLength;) at += (await file.write(chunk, at)).bytesWritten;
+        }
+        await file.sync();
+        return size;
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** Brings the names in a folder down to the disk. */
+  async sync(folder: string): Promise<void> {
+    await this.#onDisk(() => syncFolder(folder));
+  }
+
+  /** Gives a folder its name for good, unless another has it: then `false`. */
+  async publish(folder: string, target: string, parent: string): Promise<boolean> {
+    return this.#onDisk(async () => {
+      try {
+        await rename(folder, target);
+      } catch (error) {
+        // Without its parent, somebody has just deleted the artifact.
+        if (['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOENT'].includes(String(codeOf(error)))) return false;
+        throw error;
+      }
+      await syncFolder(parent);
+      return true;
+    });
+  }
+
+  /** Takes a folder away at once, then deletes it. */
+  async remove(segments: readonly string[]): Promise<void> {
+    const path = await this.find(segments);
+    if (path === undefined) return;
+    await this.#onDisk(async () => {
+      const gone = join(await this.#rootPath(), `${scratchPrefix}${crypto.randomUUID()}`);
+      try {
+        await rename(path, gone);
+      } catch (error) {
+        if (isMissing(error)) return;
+        throw error;
+      }
+      await rm(gone, { recursive: true, force: true });
+    });
+  }
+
+  async check(): Promise<void> {
+    await this.#onDisk(() => this.#rootPath());
+  }
+
+  async #rootPath(): Promise<string> {
+    if (this.#root !== undefined) return this.#root;
+    await mkdir(this.#given, { recursive: true });
+    this.#root = await realpath(this.#given);
+    return this.#root;
+  }
+
+  async #onDisk<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const code = String(codeOf(error));
+      const known = troubles[code];
+      throw known === undefined ? error : new AppError('unavailable', known, { cause: error, retryAfter });
+    }
+  }
+}
+
+const troubles: Readonly<Record<string, string>> = {
+  ENOSPC: 'The disk of the artifacts is full',
+  EDQUOT: 'The disk of the artifacts is full',
+  EROFS: 'The folder of the artifacts cannot be written',
+  EACCES: 'The folder of the artifacts cannot be used',
+  EPERM: 'The folder of the artifacts cannot be used',
+  ENOTDIR: 'The folder of the artifacts is no folder',
+  EEXIST: 'The folder of the artifacts is no folder',
+  EIO: 'The disk of the artifacts fails',
+  EMFILE: 'Too many files are open',
+  ENFILE: 'Too many files are open',
+};
+
+const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
+const notOurs = (): AppError => new AppError('forbidden', 'An artifact folder is a link or no folder');
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

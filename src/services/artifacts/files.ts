@@ -1,0 +1,227 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import type { ArtifactService, NewContent, StoredArtifactVersion, StoredContent } from '../../core/services.ts';
+import type { Part } from '../../schemas/content.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import { checkArtifactName, isUserArtifact, sizeOf, storedPart } from './artifact-parts.ts';
+import { ContainedFolder, scratchPrefix } from './contained-folder.ts';
+import { decodeSegment, encodeSegment } from './file-names.ts';
+import { describeVersion, partOf, payloadOf } from './payload.ts';
+
+/** The file beside the bytes of a version. It does not know its number: that is its folder's name. */
+interface Facts {
+  readonly name: string;
+  /** The part without the bytes. */
+  readonly rest: Part;
+  readonly hasBytes: boolean;
+  readonly size?: number | undefined;
+  readonly metadata: JsonObject;
+  /** Seconds since the epoch. */
+  readonly createTime: number;
+}
+
+interface Found extends Facts {
+  readonly folder: string;
+  readonly version: number;
+}
+
+const contentFile = 'content';
+const factsFile = 'about.json';
+/** Bytes that are read or written at a time. */
+const chunkBytes = 256 * 1024;
+
+/**
+ * Keeps artifacts in files: `apps/APP/users/USER/[sessions/SESSION/]artifacts/NAME/VERSION/`, each name percent-encoded.
+ * A version appears at once and whole, and is on the disk by then. Any number of servers may share the folder.
+ */
+export class FileArtifacts implements ArtifactService {
+  readonly #folder: ContainedFolder;
+
+  constructor(folder: string) {
+    this.#folder = new ContainedFolder(folder);
+  }
+
+  async saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+    checkArtifactName(name);
+    const part = storedPart(artifact);
+    const { rest, bytes } = payloadOf(part);
+    return this.#save(key, name, async (scratch) => {
+      if (bytes) await this.#folder.write(scratch, contentFile, [bytes]);
+      return { rest, hasBytes: bytes !== undefined, size: sizeOf(part), metadata };
+    });
+  }
+
+  async saveArtifactContent(
+    key: SessionKey,
+    name: string,
+    { mimeType, bytes }: NewContent,
+    metadata: JsonObject = {},
+  ): Promise<number> {
+    checkArtifactName(name);
+    return this.#save(key, name, async (scratch) => {
+      const size = await this.#folder.write(scratch, contentFile, bytes);
+      return { rest: { inlineData: { mimeType, data: '' } }, hasBytes: true, size, metadata };
+    });
+  }
+
+  async loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined> {
+    const found = await this.#version(key, name, version);
+    if (!found) return undefined;
+    const { folder, rest, hasBytes, size = 0 } = found;
+    if (!hasBytes) return deepFreeze(rest);
+    if (size > maxInMemory) {
+      throw new AppError('too_large', `Artifact "${name}" is too large to be loaded as a whole`);
+    }
+    const file = await this.#folder.open(folder, contentFile);
+    if (!file) return undefined;
+    try {
+      return partOf({ rest, bytes: await file.readFile() });
+    } finally {
+      await file.close();
+    }
+  }
+
+  async openArtifact(key: SessionKey, name: string, version?: number): Promise<StoredContent | undefined> {
+    const found = await this.#version(key, name, version);
+    if (!found?.hasBytes) return undefined;
+    const { size = 0 } = found;
+    return {
+      about: aboutOf(key, found),
+      size,
+      read: ({ start, end } = { start: 0, end: size }) => this.#read(found.folder, start, end),
+    };
+  }
+
+  async listArtifactKeys(key: SessionKey): Promise<string[]> {
+    const [session, user] = await Promise.all([this.#names(sessionShelf(key)), this.#names(userShelf(key))]);
+    return [...session, ...user].toSorted();
+  }
+
+  async listVersions(key: SessionKey, name: string): Promise<StoredArtifactVersion[]> {
+    const place = placeOf(key, name);
+    const versions: StoredArtifactVersion[] = [];
+    for (const version of await this.#versionNumbers(place)) {
+      const found = await this.#facts(place, version);
+      if (found) versions.push(aboutOf(key, found));
+    }
+    return versions;
+  }
+
+  deleteArtifact(key: SessionKey, name: string): Promise<void> {
+    return this.#folder.remove(placeOf(key, name));
+  }
+
+  deleteSessionArtifacts(key: SessionKey): Promise<void> {
+    return this.#folder.remove(sessionFolder(key));
+  }
+
+  check(): Promise<void> {
+    return this.#folder.check();
+  }
+
+  /** Prepares a version where nobody sees it, and gives it the next number that is free. */
+  async #save(
+    key: SessionKey,
+    name: string,
+    prepare: (scratch: string) => Promise<Omit<Facts, 'name' | 'createTime'>>,
+  ): Promise<number> {
+    const place = placeOf(key, name);
+    const scratch = await this.#folder.make([`${scratchPrefix}${crypto.randomUUID()}`]);
+    try {
+      const facts: Facts = { name, createTime: Date.now() / 1000, ...(await prepare(scratch)) };
+      await this.#folder.write(scratch, factsFile, [Buffer.from(JSON.stringify(toJson(facts)))]);
+      await this.#folder.sync(scratch);
+      for (;;) {
+        const parent = await this.#folder.make(place);
+        const version = ((await this.#versionNumbers(place)).at(-1) ?? -1) + 1;
+        if (await this.#folder.publish(scratch, join(parent, String(version)), parent)) return version;
+      }
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+
+  async #version(key: SessionKey, name: string, version: number | undefined): Promise<Found | undefined> {
+    const place = placeOf(key, name);
+    const wanted = version ?? (await this.#versionNumbers(place)).at(-1);
+    if (wanted === undefined || !Number.isSafeInteger(wanted) || wanted < 0) return undefined;
+    return this.#facts(place, wanted);
+  }
+
+  async #facts(place: readonly string[], version: number): Promise<Found | undefined> {
+    const folder = await this.#folder.find([...place, String(version)]);
+    const file = folder === undefined ? undefined : await this.#folder.open(folder, factsFile);
+    if (folder === undefined || !file) return undefined;
+    try {
+      return { ...deepFreeze(JSON.parse(await file.readFile('utf8')) as Facts), folder, version };
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #versionNumbers(place: readonly string[]): Promise<number[]> {
+    const names = await this.#folder.list(place);
+    return names
+      .filter((name) => /^(?:0|[1-9]\d*)$/.test(name))
+      .map(Number)
+      .toSorted((a, b) => a - b);
+  }
+
+  async #names(shelf: readonly string[]): Promise<string[]> {
+    const isUser = shelf.length === userShelfDepth;
+    const names: string[] = [];
+    for (const segment of await this.#folder.list(shelf)) {
+      const [newest] = (await this.#versionNumbers([...shelf, segment])).slice(-1);
+      if (newest === undefined) continue;
+      const decoded = decodeSegment(segment);
+      const known = decoded === undefined ? undefined : isUser ? `user:${decoded}` : decoded;
+      const name = known ?? (await this.#facts([...shelf, segment], newest))?.name;
+      if (name !== undefined) names.push(name);
+    }
+    return names;
+  }
+
+  async *#read(folder: string, start: number, end: number): AsyncGenerator<Uint8Array, void, void> {
+    const file = await this.#folder.open(folder, contentFile);
+    if (!file) throw new AppError('artifact_not_found', 'The artifact was deleted while it was read');
+    try {
+      for (let at = start; at < end;) {
+        const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, end - at));
+        const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+        if (bytesRead === 0) return;
+        yield chunk.subarray(0, bytesRead);
+        at += bytesRead;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function aboutOf(key: SessionKey, { name, rest, version, metadata, size, createTime }: Found): StoredArtifactVersion {
+  const facts = { version, metadata, ...(size !== undefined && { size }) };
+  return { ...describeVersion('file', { key, name }, rest, facts), createTime };
+}
+
+/** More would not fit into one text, as base64. */
+const maxInMemory = 350 * 1024 * 1024;
+
+const userFolder = ({ appName, userId }: SessionKey): string[] => [
+  'apps',
+  encodeSegment(appName),
+  'users',
+  encodeSegment(userId),
+];
+const sessionFolder = (key: SessionKey): string[] => [...userFolder(key), 'sessions', encodeSegment(key.sessionId)];
+const userShelf = (key: SessionKey): string[] => [...userFolder(key), 'artifacts'];
+const sessionShelf = (key: SessionKey): string[] => [...sessionFolder(key), 'artifacts'];
+const userShelfDepth = 5;
+
+/** The folder of an artifact's versions. */
+function placeOf(key: SessionKey, name: string): string[] {
+  return isUserArtifact(name)
+    ? [...userShelf(key), encodeSegment(name.slice('user:'.length))]
+    : [...sessionShelf(key), encodeSegment(name)];
+}

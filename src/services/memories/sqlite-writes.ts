@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import type { WriteContext } from '../sqlite/write-context.ts';
+import type { SessionMemory } from './memory-rows.ts';
+
+// What changes memories in SQLite. Runs in the thread that writes, within a transaction.
+
+export function remember({ connection }: WriteContext, memory: SessionMemory): void {
+  forgetMemory({ connection }, memory);
+  const { appName, userId, sessionId, rows } = memory;
+  const owner = ownerOf(memory);
+  for (const { position, entry, timestamp, tokens } of rows) {
+    const stored = connection.get<{ id: number }>(
+      `insert into agent_memories (app_name, user_id, session_id, position, said_at, entry)
+        values (?, ?, ?, ?, ?, ?) returning id`,
+      appName,
+      userId,
+      sessionId,
+      position,
+      timestamp,
+      entry,
+    );
+    for (const token of tokens) {
+      connection.run(
+        'insert into agent_memory_words (owner, word, memory_id) values (?, ?, ?)',
+        owner,
+        token,
+        stored?.id ?? null,
+      );
+    }
+  }
+}
+
+export function forgetMemory({ connection }: Pick<WriteContext, 'connection'>, key: SessionKey): void {
+  const values = [key.appName, key.userId, key.sessionId];
+  const ids = 'select id from agent_memories where app_name = ? and user_id = ? and session_id = ?';
+  connection.run(`delete from agent_memory_words where memory_id in (${ids})`, ...values);
+  connection.run('delete from agent_memories where app_name = ? and user_id = ? and session_id = ?', ...values);
+}
+
+/** Whose words they are, in few bytes: it stands before each of them. */
+export const ownerOf = ({ appName, userId }: SessionOwner): string =>
+  createHash('sha256')
+    .update(JSON.stringify([appName, userId]))
+    .digest('base64url')
+    .slice(0, 22);

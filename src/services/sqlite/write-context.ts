@@ -1,0 +1,8 @@
+import type { Connection } from './connection.ts';
+import type { Dialect } from './migrate.ts';
+
+/** What a write works with: the connection of its transaction. */
+export interface WriteContext {
+  readonly connection: Connection;
+  readonly dialect: Dialect;
+}

@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { FileArtifacts } from '../../../src/services/artifacts/files.ts';
+import { artifactServiceContract } from '../../contracts/artifacts.ts';
+import { freshKey } from '../../contracts/events.ts';
+
+const base = mkdtempSync(join(tmpdir(), 'agent-artifacts-'));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+let folders = 0;
+const freshFolder = (): string => join(base, String((folders += 1)));
+
+artifactServiceContract('FileArtifacts', () => new FileArtifacts(join(base, 'shared')));
+
+const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
+const bytesOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all).toString();
+};
+async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array, void, void> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+it('keeps names of any length and script apart, and lists them as they were given', async () => {
+  const artifacts = new FileArtifacts(freshFolder());
+  const long = [
+    'ü'.repeat(255),
+    `${'ü'.repeat(254)}x`,
+    'a'.repeat(256),
+    '世'.repeat(80),
+    'a/b',
+    'a%2Fb',
+    '~',
+    '.new-1',
+  ];
+  for (const name of long) await artifacts.saveArtifact(key, name, { text: name });
+
+  expect(await artifacts.listArtifactKeys(key)).toEqual(long.toSorted());
+  for (const name of long) expect(await artifacts.loadArtifact(key, name)).toEqual({ text: name });
+  const odd = { ...key, appName: '世'.repeat(200), userId: 'ü'.repeat(256), sessionId: '.hidden' };
+  await artifacts.saveArtifact(odd, 'x', { text: 'x' });
+  expect(await artifacts.listArtifactKeys(odd)).toEqual(['x']);
+});
+
+it('gives back exactly what it was given, even what is no proper base64 or text', async () => {
+  const artifacts = new FileArtifacts(freshFolder());
+  const parts = [{ inlineData: { mimeType: 'x/y', data: '-_8' } }, { text: 'half \ud83d' }, { text: 'a\u0000b' }];
+  for (const part of parts) await artifacts.saveArtifact(key, 'odd', part);
+
+  for (const [version, part] of parts.entries())
+    expect(await artifacts.loadArtifact(key, 'odd', version)).toEqual(part);
+});
+
+it('streams content in and out, whole and in ranges', async () => {
+  const artifacts = new FileArtifacts(freshFolder());
+  const content = { mimeType: 'video/mp4', bytes: pieces('0123', '', '456789') };
+
+  expect(await artifacts.saveArtifactContent(key, 'film', content, { why: 1 })).toBe(0);
+
+  const opened = (await artifacts.openArtifact(key, 'film'))!;
+  expect(opened).toMatchObject({ size: 10, about: { version: 0, mimeType: 'video/mp4', customMetadata: { why: 1 } } });
+  expect(await bytesOf(opened.read())).toBe('0123456789');
+  expect(await bytesOf(opened.read({ start: 3, end: 7 }))).toBe('3456');
+  const data = Buffer.from('0123456789').toString('base64');
+  expect(await artifacts.loadArtifact(key, 'film')).toEqual({ inlineData: { mimeType: 'video/mp4', data } });
+});
+
+it('leaves nothing of content whose source fails', async () => {
+  const folder = freshFolder();
+  const artifacts = new FileArtifacts(folder);
+  async function* failing(): AsyncGenerator<Uint8Array, void, void> {
+    yield Buffer.from('half');
+    throw new Error('the client left');
+  }
+
+  const saved = artifacts.saveArtifactContent(key, 'film', { mimeType: 'video/mp4', bytes: failing() });
+
+  await expect(saved).rejects.toThrow('the client left');
+  expect(await artifacts.listArtifactKeys(key)).toEqual([]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('numbers versions that two servers save at once without gaps', async () => {
+  const folder = freshFolder();
+  const [one, other] = [new FileArtifacts(folder), new FileArtifacts(folder)];
+
+  const saves = Array.from({ length: 20 }, (_, n) => (n % 2 ? one : other).saveArtifact(key, 'x', { text: `${n}` }));
+  const numbers = await Promise.all(saves);
+
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  for (const [n, version] of numbers.entries()) {
+    expect(await other.loadArtifact(key, 'x', version)).toEqual({ text: `${n}` });
+  }
+});
+
+it('follows no link out of its folder', async () => {
+  const folder = freshFolder();
+  const outside = freshFolder();
+  const artifacts = new FileArtifacts(folder);
+  await artifacts.saveArtifact(key, 'mine', { text: 'mine' });
+  const shelf = join(folder, 'apps/app/users/ada/sessions/s1/artifacts');
+  mkdirSync(join(outside, '0'), { recursive: true });
+  const about = { name: 'x', rest: { text: 'secret' }, hasBytes: false, metadata: {}, createTime: 0 };
+  writeFileSync(join(outside, '0/about.json'), JSON.stringify(about));
+  symlinkSync(outside, join(shelf, 'linked'));
+  mkdirSync(join(shelf, 'file/0'), { recursive: true });
+  symlinkSync(join(outside, '0/about.json'), join(shelf, 'file/0/about.json'));
+
+  await expect(artifacts.loadArtifact(key, 'linked')).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(artifacts.loadArtifact(key, 'file')).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(artifacts.saveArtifact(key, 'linked', { text: 'x' })).rejects.toMatchObject({ code: 'forbidden' });
+  expect(readdirSync(outside)).toEqual(['0']);
+});
+
+it('says that it is unavailable when its folder cannot be made', async () => {
+  const file = freshFolder();
+  writeFileSync(file, '');
+  const artifacts = new FileArtifacts(join(file, 'below'));
+
+  await expect(artifacts.check()).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(artifacts.saveArtifact(freshKey(), 'x', { text: 'x' })).rejects.toMatchObject({ code: 'unavailable' });
+});

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { SqlArtifacts } from '../../../src/services/artifacts/sql-artifacts.ts';
+import { SqliteArtifactTables } from '../../../src/services/artifacts/sqlite.ts';
+import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
+import { artifactServiceContract } from '../../contracts/artifacts.ts';
+import { freshKey } from '../../contracts/events.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'agent-sqlite-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const open = (): SqlArtifacts =>
+  new SqlArtifacts(new SqliteArtifactTables(new SqliteDatabase(join(folder, 'artifacts.db'))));
+
+artifactServiceContract('SQLite', open);
+
+it('keeps artifacts of several megabytes, and empty ones', async () => {
+  const artifacts = open();
+  const key = freshKey();
+  const inlineData = { mimeType: 'x/y', data: Buffer.alloc(3_500_000, 'abcdefg').toString('base64') };
+  await artifacts.saveArtifact(key, 'big', { inlineData });
+  await artifacts.saveArtifact(key, 'empty', { inlineData: { mimeType: 'x/y', data: '' } });
+
+  expect((await artifacts.loadArtifact(key, 'big'))?.inlineData?.data).toBe(inlineData.data);
+  expect(await artifacts.loadArtifact(key, 'empty')).toEqual({ inlineData: { mimeType: 'x/y', data: '' } });
+  expect((await artifacts.listVersions(key, 'big'))[0]?.size).toBe(3_500_000);
+  await artifacts.close();
+});
