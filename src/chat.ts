@@ -1,16 +1,14 @@
-import { basename, dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { provideAgentImports } from './agent-imports.ts';
-import { didYouMean } from './base/closest.ts';
 import { AppError, errorText } from './base/errors.ts';
-import { redact } from './base/redact.ts';
 import type { Config } from './config.ts';
 import { Conversation } from './conversation.ts';
-import { composeEngine, type Engine } from './engine.ts';
-import type { Log } from './http/deps.ts';
+import type { Engine } from './engine.ts';
 import { isFolder } from './loaders/agent-folders.ts';
 import { readReplayScript } from './replay-script.ts';
 import { nameFault } from './schemas/names.ts';
 import type { SessionKey } from './schemas/session.ts';
+import { checkApp, engineFor, onlyApp, placeOf } from './terminal-engine.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ChatOptions {
@@ -64,40 +62,8 @@ export async function chat(config: Config, { app, flags, env, cwd }: ChatOptions
   }
 }
 
-/** The app's folder may be named in the place of its name. */
-function placeOf(config: Config, app: string | undefined, cwd: string): { config: Config; app: string | undefined } {
-  const folder = app === undefined ? undefined : resolve(cwd, app);
-  const isPath = app !== undefined && (/[/\\]/.test(app) || app === '.' || app === '..');
-  if (folder === undefined || !isPath) {
-    if (isFolder(config.agents)) return { config, app };
-    throw new UsageError(`The agents folder "${config.agents}" does not exist: name another with --agents DIR`);
-  }
-  if (!isFolder(folder)) throw new UsageError(`There is no folder "${app}"`);
-  return { config: { ...config, agents: dirname(folder), buildOutput: [] }, app: basename(folder) };
-}
-
-function engineFor(config: Config, env: ChatOptions['env']): Engine {
-  try {
-    return composeEngine(config, { env, log: plainLog });
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'ConfigurationException') throw new UsageError(error.message);
-    throw error;
-  }
-}
-
-function onlyApp({ apps }: Engine): string {
-  const names = apps.list().map(({ name }) => name);
-  const [only] = names;
-  if (names.length === 1 && only !== undefined) return only;
-  if (names.length === 0) throw new UsageError(`There are no apps in "${apps.place}": make one with create`);
-  throw new UsageError(`Name the app to talk with: ${names.join(', ')}`);
-}
-
-function checkNames(key: SessionKey, { apps }: Engine): void {
-  if (!apps.find(key.appName)) {
-    const names = apps.list().map(({ name }) => name);
-    throw new UsageError(`There is no app "${key.appName}" in "${apps.place}"${didYouMean(key.appName, names)}`);
-  }
+function checkNames(key: SessionKey, engine: Engine): void {
+  checkApp(key.appName, engine);
   for (const [flag, name] of [
     ['--user', key.userId],
     ['--session', key.sessionId],
@@ -116,15 +82,3 @@ async function openSession(engine: Engine, key: SessionKey, state: Record<string
   await sessions.createSession(key, { sessionId: key.sessionId, state });
   return 0;
 }
-
-/** Warnings as people read them: this is a conversation and no service. */
-const plainLog: Log = {
-  info: () => {},
-  warn: (fields, message) => process.stderr.write(`warning: ${detailOf(fields) ?? message}\n`),
-  error: (fields, message) => process.stderr.write(`error: ${message}${causeOf(fields)}\n`),
-};
-
-const detailOf = (fields: object): string | undefined =>
-  'detail' in fields && typeof fields.detail === 'string' ? redact(fields.detail) : undefined;
-
-const causeOf = (fields: object): string => ('err' in fields ? `: ${errorText(fields.err)}` : '');

@@ -38,6 +38,10 @@ async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroun
     const { chat } = await import('./chat.ts');
     return await chat(config, { app: operand, flags: line.own, env, cwd });
   }
+  if (line.command === 'eval') {
+    const { evaluateSets } = await import('./eval.ts');
+    return await evaluateSets(config, { operands: line.operands, flags: line.own, env, cwd });
+  }
   if (line.command === 'create') {
     const { create } = await import('./create.ts');
     return await create(config, { name: operand, flags: line.own, cwd });

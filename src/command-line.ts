@@ -27,7 +27,11 @@ const shorts: Readonly<Record<string, string>> = { '-p': '--port', '-h': '--help
 /** Throws UsageError for a command or flag that does not exist, and for a flag that lacks its value. */
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandFlags[]): CommandLine {
   const byFlag = new Map(settings.map((setting) => [setting.flag, setting]));
-  const ownFlags = new Map(commands.flatMap(({ flags }) => flags.map((own) => [own.flag, own])));
+  // Commands may have flags of one name that differ: those of the command that is meant count, else the first.
+  const likely = commands.find(({ name }) => argv.includes(name));
+  const others = commands.filter((command) => command !== likely).toReversed();
+  const ordered = [...others, ...(likely ? [likely] : [])];
+  const ownFlags = new Map(ordered.flatMap(({ flags }) => flags.map((own) => [own.flag, own])));
   const { tokens } = parseArgs({
     args: spellOut(argv, byFlag),
     options: { ...optionsOf(byFlag), ...ownOptionsOf(ownFlags) },

@@ -72,4 +72,33 @@ export const commands: readonly Command[] = [
     settings: ['agents', 'buildOutput', 'strictYaml'],
     maxOperands: 1,
   },
+  {
+    name: 'eval',
+    usage: 'eval <app> [set…] [flags]',
+    summary:
+      'Runs evaluation sets of an app: all of them, those named, or files. Ends with 1 when a case does not pass.',
+    flags: [
+      { flag: 'case', value: 'IDS', description: 'Run these cases only, with commas between them' },
+      {
+        flag: 'metrics',
+        value: 'LIST',
+        description: 'Apply these metrics, with commas between them (default: those of test_config.json)',
+      },
+      { flag: 'criteria', value: 'FILE', description: 'Take the metrics of this file, written like test_config.json' },
+      {
+        flag: 'threshold',
+        value: 'NUMBER',
+        description: 'Threshold of every metric, or metric=NUMBER, with commas between them',
+      },
+      { flag: 'repeat', value: 'COUNT', description: 'Run each case so often and tell how the scores spread' },
+      { flag: 'concurrency', value: 'COUNT', description: 'Cases that run at the same time (default: 4)' },
+      { flag: 'record', description: 'Record what models answer, for --recorded' },
+      { flag: 'recorded', description: 'Answer as recorded: the same every time, and free' },
+      { flag: 'baseline', value: 'ID', description: 'Compare with this earlier result, or with "latest"' },
+      { flag: 'junit', value: 'FILE', description: 'Write the outcome as a JUnit report' },
+      { flag: 'json', value: 'FILE', description: 'Write the results as JSON (--json=- prints them)' },
+    ],
+    settings: running,
+    maxOperands: 1_000,
+  },
 ];

@@ -10,6 +10,7 @@ import { DirectoryLoader } from './loaders/directory.ts';
 import { appNotFound } from './loaders/static.ts';
 import { createModelRegistry } from './models/registry.ts';
 import { pluginNamed } from './plugins/registry.ts';
+import { loadPrices } from './prices.ts';
 import { RunDesk } from './runner/run-desk.ts';
 import { Runner } from './runner/runner.ts';
 import { SessionQueue } from './runner/session-queue.ts';
@@ -64,7 +65,11 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   };
   const runner = new Runner({ ...surroundings, queue, onBusy: config.onBusy });
   const runs = new RunDesk({ runner, queue, services, log });
-  const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps) });
+  const evaluations = new Evaluations({
+    ...surroundings,
+    folderOf: folderIn(apps),
+    prices: loadPrices(config.prices),
+  });
   return { apps, loader, services, databases, traces, runner, runs, evaluations };
 }
 

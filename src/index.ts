@@ -34,6 +34,7 @@ export {
   type ModelResponse,
   type ModelRetry,
 } from './core/model.ts';
+export type { CustomMetric, CustomMetricInput, CustomMetrics, CustomScore } from './core/custom-metric.ts';
 export { newEvent } from './core/new-event.ts';
 export type {
   AfterAgentCallback,
@@ -58,6 +59,8 @@ export type {
 } from './core/runtime.ts';
 export type { ArtifactService, EventsSummarizer, MemoryService, Services, SessionService } from './core/services.ts';
 export { StateView } from './core/state.ts';
+export { evaluate, type EvaluateOptions, EvaluationFailed } from './evaluate.ts';
+export { Evaluations, type EvaluationsOptions } from './evaluation/evaluations.ts';
 export { buildApp } from './http/app.ts';
 export type { HttpConfig, HttpDeps } from './http/deps.ts';
 export { agentFolders } from './loaders/agent-folders.ts';
@@ -89,6 +92,9 @@ export {
   textOf,
   textPart,
 } from './schemas/content.ts';
+export type { EvalMetric, EvalMetricResult } from './schemas/eval-metric.ts';
+export type { EvalCaseResult, EvalSetResult } from './schemas/eval-result.ts';
+export type { EvalCase, EvalSet, Invocation } from './schemas/eval-set.ts';
 export { Event, EventActions, isFinalResponse, newActions } from './schemas/event.ts';
 export type { MemoryEntry } from './schemas/records.ts';
 export { RunConfig, RunRequest } from './schemas/run.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/agent-server', import.meta.url)));
 const { runCommand } = await import('./cli.ts');
 
-// The only place that reads process.env.
+// The program reads process.env here and nowhere else.
 const code = await runCommand(process.argv.slice(2), { env: process.env, cwd: process.cwd() });
 // An agent's timers and sockets may not keep a server alive that was told to end.
 process.exit(code);

@@ -1,6 +1,7 @@
 import { type EvalMetricResult, evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
 import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../schemas/eval-result.ts';
 import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
+import type { Prices } from '../schemas/prices.ts';
 import type { CaseRun } from './case-run.ts';
 import type { ChosenMetric } from './metrics/all-metrics.ts';
 import type { AskModel } from './metrics/ask-model.ts';
@@ -12,6 +13,7 @@ export interface JudgingOptions {
   readonly run: CaseRun;
   readonly metrics: readonly ChosenMetric[];
   readonly agents: string;
+  readonly prices: Prices;
   readonly ask: AskModel;
   readonly repetition: number;
   readonly signal: AbortSignal;
@@ -29,8 +31,17 @@ export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
   }));
   const overall: EvalMetricResult[] = [];
   for (const { metric, asked } of metrics) {
-    const { ask, agents, signal } = options;
-    const applied = await applyMetric(metric, { metric: asked, evalCase, actual, expected, agents, ask, signal });
+    const { ask, agents, prices, signal } = options;
+    const applied = await applyMetric(metric, {
+      metric: asked,
+      evalCase,
+      actual,
+      expected,
+      agents,
+      prices,
+      ask,
+      signal,
+    });
     overall.push(applied.overall);
     for (const [index, turn] of turns.entries()) {
       const result = applied.turns[index];

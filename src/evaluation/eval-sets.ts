@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
 import { type EvalCase, EvalSet } from '../schemas/eval-set.ts';
@@ -117,6 +118,9 @@ export class EvalSets {
     }
   }
 }
+
+/** `smoke` of `agents/weather/smoke.evalset.json`. */
+export const setIdOfFile = (file: string): string => basename(file).replace(/(?:\.evalset|\.test)?\.json$/, '');
 
 /** The set a file's text holds, in any form ADK has written. Throws `invalid_request` when it holds none. */
 export function parseEvalSet(text: string, evalSetId: string): EvalSet {

@@ -6,6 +6,7 @@ import type { Services } from '../core/services.ts';
 import type { MetricInfo } from '../schemas/eval-metric.ts';
 import type { EvalCaseResult, EvalSetResult, RunEvalRequest } from '../schemas/eval-result.ts';
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
+import type { Prices } from '../schemas/prices.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns, type RunComparison } from './compare.ts';
@@ -24,6 +25,8 @@ export interface EvaluationsOptions extends AgentSurroundings {
   readonly services: Services;
   /** The real path of an app's folder. Absent: the loaded app says where it is. Throws `app_not_found`. */
   readonly folderOf?: (appName: string) => Promise<string | undefined>;
+  /** What models cost, by the beginning of their names. */
+  readonly prices?: Prices;
 }
 
 /** How far a run is. Frames of its event stream. */
@@ -96,7 +99,7 @@ export class Evaluations {
     request: RunEvalRequest,
     { onProgress, signal }: RunOptions,
   ): Promise<EvalSetResult> {
-    const { loader, services: _, folderOf: __, ...surroundings } = this.#options;
+    const { loader, services: _, folderOf: __, prices = {}, ...surroundings } = this.#options;
     const cases = casesFor(evalSet, request);
     const mode = modeFor(evalSet, request);
     const { repetitions = 1, concurrency = usualConcurrency, userSimulatorConfig: userSimulator } = request;
@@ -119,7 +122,18 @@ export class Evaluations {
     try {
       onProgress?.({ type: 'started', runId, evalSetId: evalSet.evalSetId, total });
       const keep = this.#kept.keep.bind(this.#kept);
-      const choice = { app, evalSet, cases, metrics, surroundings, mode, repetitions, concurrency, userSimulator };
+      const choice = {
+        app,
+        evalSet,
+        cases,
+        metrics,
+        surroundings,
+        mode,
+        repetitions,
+        concurrency,
+        userSimulator,
+        prices,
+      };
       return await runSet({ ...choice, onCase, keep, signal: abort.signal });
     } finally {
       this.#running.delete(runId);

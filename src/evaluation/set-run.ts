@@ -6,6 +6,7 @@ import { eventTime } from '../core/new-event.ts';
 import type { App } from '../core/runtime.ts';
 import type { EvalCaseResult, EvalSetResult, UserSimulatorConfig } from '../schemas/eval-result.ts';
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
+import type { Prices } from '../schemas/prices.ts';
 import { agentsText } from './agents-text.ts';
 import { judge, unrunnable } from './case-result.ts';
 import { type AgentSurroundings, type CaseRun, type CaseTape, runCase } from './case-run.ts';
@@ -30,6 +31,7 @@ export interface SetRunOptions {
   /** Cases that run at the same time. */
   readonly concurrency: number;
   readonly userSimulator: UserSimulatorConfig | undefined;
+  readonly prices: Prices;
   /** Told of each case once it is judged, in the order they end. */
   readonly onCase: (result: EvalCaseResult) => void;
   /** Keeps the session of a case where it can be looked at. */
@@ -80,7 +82,7 @@ interface Job {
 
 /** `undefined` when the run was cancelled. */
 async function runJob(options: SetRunOptions, agents: string, job: Job): Promise<EvalCaseResult | undefined> {
-  const { app, evalSet, metrics, surroundings, userSimulator: config, signal } = options;
+  const { app, evalSet, metrics, surroundings, prices, userSimulator: config, signal } = options;
   const { evalCase, repetition } = job;
   const { evalSetId } = evalSet;
   try {
@@ -90,7 +92,17 @@ async function runJob(options: SetRunOptions, agents: string, job: Job): Promise
     const next = userOf(evalCase, { config, ask: book.ask, signal });
     const run = await runCase(surroundings, { app, evalCase, next, tape, signal });
     await options.keep(run);
-    const result = await judge({ evalSetId, evalCase, run, metrics, agents, ask: book.ask, repetition, signal });
+    const result = await judge({
+      evalSetId,
+      evalCase,
+      run,
+      metrics,
+      agents,
+      prices,
+      ask: book.ask,
+      repetition,
+      signal,
+    });
     await book.save();
     return result;
   } catch (error) {

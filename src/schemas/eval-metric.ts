@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Rubric } from './eval-set.ts';
 import { lenient } from './lenient.ts';
+import { Prices } from './prices.ts';
 import { Script } from './script.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -35,9 +36,6 @@ export const MatchType = z.union([z.string(), z.number()]).transform((value, ctx
 });
 export type MatchType = (typeof matchTypes)[number];
 
-/** US dollars for a million tokens. */
-const Price = lenient({ input: z.number().nonnegative(), output: z.number().nonnegative() });
-
 /** What a metric asks for, in the words of all metrics; each looks at its own. */
 export const Criterion = lenient({
   threshold: z.number().optional(),
@@ -52,8 +50,8 @@ export const Criterion = lenient({
   strict: z.boolean().optional(),
   /** Whether the answer may hold more than the expected JSON. */
   subset: z.boolean().optional(),
-  /** Prices by model name; `*` stands for all others. */
-  prices: z.record(z.string(), Price).optional(),
+  /** Over those the server knows; `*` stands for all other models. */
+  prices: Prices.optional(),
 });
 export type Criterion = z.infer<typeof Criterion>;
 

@@ -23,7 +23,15 @@ async function judged(metric: object, ask: AskModel, more: object = {}) {
   const [chosen] = chooseMetrics([EvalMetric.parse(metric)]);
   const evalCase = EvalCase.parse({ ...caseOf('case', paris), ...more });
   const actual = evalCase.conversation!;
-  const input = { metric: chosen!.asked, evalCase, actual, expected: actual, agents: 'agent weather: be kind', ask };
+  const input = {
+    metric: chosen!.asked,
+    evalCase,
+    actual,
+    expected: actual,
+    agents: 'agent weather: be kind',
+    prices: {},
+    ask,
+  };
   const { overall, turns } = await applyMetric(chosen!.metric, { ...input, signal: neverAborts });
   return { ...overall, turn: turns[0], reason: overall.details.rubricScores?.[0]?.rationale };
 }

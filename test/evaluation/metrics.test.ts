@@ -35,7 +35,16 @@ function apply(
   const actual = turns.map(([turn]) => turnOf(turn));
   const expected = turns.map(([, turn]) => turnOf(turn));
   const evalCase = EvalCase.parse({ evalId: 'case', conversation: expected });
-  const input = { metric: chosen!.asked, evalCase, actual, expected, agents: 'agent a', ask, signal: neverAborts };
+  const input = {
+    metric: chosen!.asked,
+    evalCase,
+    actual,
+    expected,
+    agents: 'agent a',
+    prices: { m: { input: 1, output: 2 }, mini: { input: 3, output: 4 } },
+    ask,
+    signal: neverAborts,
+  };
   return applyMetric(chosen!.metric, input);
 }
 
@@ -141,8 +150,8 @@ it.each([
   [{ metricName: 'token_usage_v1', threshold: 149 }, 150, 2],
   [{ metricName: 'inference_call_count_v1' }, 1, 4],
   [{ metricName: 'tool_call_count_v1' }, 0, 4],
-  [{ metricName: 'cost_usd', criterion: { threshold: 0.0002, prices: { m: { input: 1, output: 2 } } } }, 0.0002, 1],
-  [{ metricName: 'cost_usd', criterion: { threshold: 0.0001, prices: { '*': { input: 1, output: 2 } } } }, 0.0002, 2],
+  [{ metricName: 'cost_usd', threshold: 0.0002 }, 0.0002, 1],
+  [{ metricName: 'cost_usd', criterion: { threshold: 0.0001, prices: { m: { input: 2, output: 2 } } } }, 0.0003, 2],
 ])('holds %j to its limit', async (metric, score, status) => {
   const { overall } = await apply(metric, [[{ more: used(100, 50) }, {}]]);
 

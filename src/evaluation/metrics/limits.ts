@@ -1,6 +1,6 @@
-import type { Criterion } from '../../schemas/eval-metric.ts';
 import { type Invocation, toolCallsOf } from '../../schemas/eval-set.ts';
-import { byTurn, type Metric, metricInfo, type TurnScore } from './metric.ts';
+import type { Price, Prices } from '../../schemas/prices.ts';
+import { byTurn, type Metric, metricInfo, type MetricInput, type TurnScore } from './metric.ts';
 
 // Values that are measured: the mean of the turns counts. With a threshold they are limits, without one they are told.
 
@@ -36,24 +36,31 @@ export const tokenUsage = limit(
 export const cost = limit(
   'cost_usd',
   10,
-  'US dollars the model calls of a turn cost, by the prices (for a million tokens) in the criterion.',
-  (turn, { prices }) => {
-    if (!prices) throw new Error('the criterion must say the prices: {"prices": {"*": {"input": 1, "output": 2}}}');
+  'US dollars the model calls of a turn cost, by the price table of the server or the prices in the criterion.',
+  (turn, { metric, prices }) => {
+    const table: Prices = { ...prices, ...metric.criterion?.prices };
     let dollars = 0;
     for (const { model, input, output } of usesOf(turn)) {
-      const price = prices[model] ?? prices['*'];
-      if (!price) return { reason: `The criterion has no price for model "${model}"` };
+      const price = priceOf(model, table);
+      if (!price) return { reason: `There is no price for model "${model}": name it in the criterion's "prices"` };
       dollars += (input * price.input + output * price.output) / 1e6;
     }
     return { score: dollars };
   },
 );
 
+/** The longest name that begins the model's counts. */
+function priceOf(model: string, table: Prices): Price | undefined {
+  const names = Object.keys(table).filter((name) => model.startsWith(name));
+  const best = names.toSorted((a, b) => b.length - a.length)[0] ?? '*';
+  return table[best];
+}
+
 function limit(
   name: string,
   usualMaximum: number,
   description: string,
-  measure: (turn: Invocation, criterion: Criterion) => TurnScore,
+  measure: (turn: Invocation, input: MetricInput) => TurnScore,
 ): Metric {
   return {
     info: metricInfo(name, `${description} With a threshold it is the most that passes.`, usualMaximum),
@@ -61,7 +68,7 @@ function limit(
     measure: (input) => {
       const { metric } = input;
       return byTurn(input, (actual) => {
-        const { score, reason } = measure(actual, metric.criterion ?? {});
+        const { score, reason } = measure(actual, input);
         const isOver = score !== undefined && metric.threshold !== undefined && score > metric.threshold;
         const why = isOver ? `${round(score)} is more than ${metric.threshold}` : reason;
         return { score, ...(why !== undefined && { reason: why }) };

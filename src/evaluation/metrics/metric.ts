@@ -8,6 +8,7 @@ import {
   type RubricScore,
 } from '../../schemas/eval-metric.ts';
 import type { EvalCase, Invocation } from '../../schemas/eval-set.ts';
+import type { Prices } from '../../schemas/prices.ts';
 import type { AskModel } from './ask-model.ts';
 
 /** What a metric looks at: one conversation and what it is compared with. */
@@ -20,6 +21,8 @@ export interface MetricInput {
   readonly expected: readonly Invocation[] | undefined;
   /** What the agents were told and could call, as a judge reads it. */
   readonly agents: string;
+  /** What models cost, by the beginning of their names. */
+  readonly prices: Prices;
   readonly ask: AskModel;
   readonly signal: AbortSignal;
 }
@@ -69,9 +72,17 @@ export async function applyMetric(metric: Metric, input: MetricInput): Promise<A
     return { overall: resultOf(metric, input, { ...whole, ...(reason !== undefined && { reason }) }), turns: results };
   } catch (error) {
     input.signal.throwIfAborted();
-    const failed = resultOf(metric, input, { reason: `Not evaluated: ${whyOf(error)}` });
+    const failed = resultOf(metric, input, { reason: `${faultWords}${whyOf(error)}` });
     return { overall: failed, turns: input.actual.map(() => failed) };
   }
+}
+
+const faultWords = 'Not evaluated: ';
+
+/** Whether a metric that should have been evaluated could not be, such as for want of a judge. */
+export function couldNotBeEvaluated({ evalStatus: status, details }: EvalMetricResult): boolean {
+  const reasons = (details.rubricScores ?? []).map(({ rationale = '' }) => rationale);
+  return status === evalStatus.notEvaluated && reasons.some((reason) => reason.startsWith(faultWords));
 }
 
 /** Why the first turn that did not pass did not. */
@@ -129,7 +140,8 @@ export function comparing(
 ): Metric['measure'] {
   return async (input) => {
     if (!input.expected) {
-      throw new Error('the case says nothing of what to expect: its conversation is led by a simulated user');
+      const reason = 'Not applicable: the conversation is led by a simulated user, and nothing says what to expect';
+      return { reason, turns: input.actual.map(() => ({ reason })) };
     }
     return byTurn(input, (actual, expected) => (expected ? measure(actual, expected, input) : {}));
   };

@@ -1,0 +1,51 @@
+import { type EvalMetricResult, evalStatus } from '../schemas/eval-metric.ts';
+import type { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
+import { isLowerBetter } from './metrics/all-metrics.ts';
+import { couldNotBeEvaluated } from './metrics/metric.ts';
+
+export type Outcome = 'passed' | 'failed' | 'error';
+
+/**
+ * What a case counts as where somebody relies on it: a metric that could not be evaluated is an error, though ADK
+ * leaves it out; a case of which values are only told passes.
+ */
+export function outcomeOf({
+  finalEvalStatus,
+  errorMessage,
+  overallEvalMetricResults: metrics,
+}: EvalCaseResult): Outcome {
+  if (errorMessage !== undefined) return 'error';
+  if (finalEvalStatus === evalStatus.failed) return 'failed';
+  return metrics.some(couldNotBeEvaluated) ? 'error' : 'passed';
+}
+
+export const isClean = ({ evalCaseResults, cancelled }: EvalSetResult): boolean =>
+  cancelled !== true && evalCaseResults.every((result) => outcomeOf(result) === 'passed');
+
+/** Why a case did not pass, a line for each metric and turn. */
+export function faultsOf(result: EvalCaseResult): string[] {
+  const { errorMessage, overallEvalMetricResults, evalMetricResultPerInvocation: turns } = result;
+  const ofMetrics = overallEvalMetricResults.flatMap((metric) => {
+    if (couldNotBeEvaluated(metric)) return `${metric.metricName}: ${reasonOf(metric)}`;
+    if (metric.evalStatus !== evalStatus.failed) return [];
+    const failed = turns.flatMap(({ evalMetricResults }, index) => {
+      const own = evalMetricResults.find(({ metricName }) => metricName === metric.metricName);
+      return own?.evalStatus === evalStatus.failed ? `  turn ${index + 1}: ${reasonOf(own)}` : [];
+    });
+    return [`${metric.metricName}: ${shortfall(metric)}`, ...failed];
+  });
+  return errorMessage === undefined ? ofMetrics : [`run failed: ${errorMessage}`, ...ofMetrics];
+}
+
+/** `0.50, needs 0.80` */
+function shortfall({ metricName, score = 0, threshold = 0 }: EvalMetricResult): string {
+  const bound = isLowerBetter(metricName) ? 'at most' : 'needs';
+  return `${scoreText(score)}, ${bound} ${scoreText(threshold)}`;
+}
+
+export const scoreText = (score: number): string =>
+  Number.isInteger(score) && Math.abs(score) > 1 ? String(score) : score.toFixed(Math.abs(score) < 0.01 ? 4 : 2);
+
+const reasonOf = ({ details }: EvalMetricResult): string =>
+  (details.rubricScores ?? []).map(({ rationale }) => rationale).find((reason) => reason !== undefined) ??
+  'no reason given';
