@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeAgents, type App } from './agents.ts';
@@ -45,7 +45,7 @@ export function openBench({ rounds, scale, entry }: BenchOptions): Bench {
     start: (apps) => {
       const agents = join(folder, apps.join('-'));
       writeAgents(agents, apps);
-      return start([entry, '--port', '0', '--agents', agents], '/list-apps');
+      return start([...startFlags(), entry, '--port', '0', '--agents', agents], '/list-apps');
     },
     startBare: (kind) => start(['bench/bare-server.ts', kind], '/version'),
     stopAll,
@@ -54,4 +54,12 @@ export function openBench({ rounds, scale, entry }: BenchOptions): Bench {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What `npm start` tells Node: the measured server is told the same. */
+function startFlags(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
