@@ -3,6 +3,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shell.css';
 import './parts/parts.css';
+import './parts/content.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 

@@ -1,8 +1,6 @@
 import type { Session, SessionKey } from '../../../src/schemas/session.ts';
+import { metadataKey } from '../log/internal-keys.ts';
 import { match, to } from './place.ts';
-
-/** Where the interface keeps what it knows about a session: beside ADK's own display name. */
-const metadataKey = '__session_metadata__';
 
 /** What a session says about itself. */
 export interface SessionMetadata {
@@ -19,9 +17,6 @@ export function metadataOf({ state }: Pick<Session, 'state'>): SessionMetadata {
 }
 
 export const metadataState = (metadata: SessionMetadata): Record<string, unknown> => ({ [metadataKey]: metadata });
-
-/** State keys of the interface or of the protocol, which nobody wants to see. */
-export const isInternalKey = (key: string): boolean => key === metadataKey || key.startsWith('_adk_');
 
 export const titleOf = (session: Pick<Session, 'id' | 'state'>): string =>
   metadataOf(session).displayName || `Session ${session.id.slice(0, 8)}`;

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Plus } from 'lucide-react';
+import { GitFork, Pin, Plus } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
 import { listSessions, type Session } from '../api/sessions.ts';
 import { shownDay, shownTime } from '../parts/numbers.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { Link } from './link.tsx';
-import { sessionAddress, sessionIn, titleOf } from './names.ts';
+import { metadataOf, sessionAddress, sessionIn, titleOf } from './names.ts';
 import { to, usePlace } from './place.ts';
 import { sessionsKey } from './queries.ts';
 import { useRemoved } from './session-actions.ts';
@@ -67,9 +67,10 @@ export function SessionList({ app }: { readonly app: string }) {
               to={sessionAddress({ ...owner, sessionId: session.id })}
               className="nav-link"
               aria-current={session.id === key?.sessionId ? 'page' : undefined}
-              title={`${titleOf(session)} · ${shownDay(session.lastUpdateTime)} ${shownTime(session.lastUpdateTime)}`}
+              title={`${titleOf(session)} · ${metadataOf(session).change ?? 'original'} · ${shownDay(session.lastUpdateTime)} ${shownTime(session.lastUpdateTime)}`}
             >
-              {isPinned(session) && <span aria-label="pinned">★</span>}
+              {isPinned(session) && <Pin size={12} aria-label="pinned" />}
+              {metadataOf(session).forkedFrom && <GitFork size={12} aria-label="fork" />}
               <span className="truncate">{titleOf(session)}</span>
             </Link>
             <SessionMenu session={session} />

@@ -3,6 +3,7 @@ import { Command, Menu as MenuIcon, Moon, Sun, SunMoon, User } from 'lucide-reac
 import { readVersion } from '../api/apps.ts';
 import { Menu } from '../parts/menu.tsx';
 import { askForUser } from './ask-user.ts';
+import { BranchSwitcher } from './branch-switcher.tsx';
 import { useCurrent } from './current.ts';
 import { Link } from './link.tsx';
 import { appIn, sessionIn } from './names.ts';
@@ -40,7 +41,7 @@ export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
         <MenuIcon size={16} aria-hidden />
       </button>
       <nav className="crumbs" aria-label="Where you are">
-        <Link to="/" className="crumb home">
+        <Link to="/apps" className="crumb home">
           agent-server
         </Link>
         {app !== undefined && (
@@ -49,6 +50,7 @@ export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
           </Link>
         )}
         {key && workspace && <SessionTitle workspace={workspace} />}
+        {key && workspace && <BranchSwitcher workspace={workspace} />}
       </nav>
       <div className="grow" />
       {workspace && <SessionSums workspace={workspace} />}

@@ -37,6 +37,7 @@ export class Workspace {
   readonly #channel: BroadcastChannel;
   #running: AbortController | undefined;
   #provisional: string | undefined;
+  #last: { readonly message: Content | undefined; readonly options: RunOptions } | undefined;
   #opening: Promise<void> | undefined;
 
   constructor(key: SessionKey) {
@@ -83,6 +84,7 @@ export class Workspace {
     if (this.#running) return;
     const running = new AbortController();
     this.#running = running;
+    this.#last = { message, options };
     const before = this.log.events.length;
     if (message) this.#showMessage(message);
     this.#setRun({ status: 'running', events: 0 });
@@ -106,6 +108,16 @@ export class Workspace {
       await this.#reconcile(before);
       this.#channel.postMessage('changed');
     }
+  }
+
+  /** Whether the message of the run that failed can be sent again. */
+  get canRetry(): boolean {
+    return this.#last !== undefined && this.#running === undefined;
+  }
+
+  /** Sends the message of the last run again. */
+  async retry(): Promise<void> {
+    if (this.#last) await this.send(this.#last.message, this.#last.options);
   }
 
   /** Reads what others added to the session since. */

@@ -1,5 +1,6 @@
 import type { FunctionCall, FunctionResponse, Part } from '../../../src/schemas/content.ts';
 import type { Event } from '../../../src/schemas/event.ts';
+import { isInternalKey } from './internal-keys.ts';
 
 /** How a call went: still running, waiting for a person, answered, or answered with an error. */
 export type CallStatus = 'running' | 'waiting' | 'ok' | 'error';
@@ -99,7 +100,7 @@ export function rowsOf(event: Event, index: number): Row[] {
 function isNotable({ actions, content }: Event): boolean {
   if ((content?.parts ?? []).some((part) => part.functionResponse)) return false;
   return (
-    Object.keys(actions.stateDelta).length > 0 ||
+    Object.keys(actions.stateDelta).some((key) => !isInternalKey(key)) ||
     Object.keys(actions.artifactDelta).length > 0 ||
     actions.rewindBeforeInvocationId !== undefined ||
     actions.compaction !== undefined ||

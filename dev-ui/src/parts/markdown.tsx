@@ -1,6 +1,7 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
-import { memo } from 'react';
+import { memo, type MouseEvent, useEffect, useRef } from 'react';
+import { copyText } from './clipboard.ts';
 
 const marked = new Marked({ gfm: true, breaks: true });
 const purify = DOMPurify(window);
@@ -48,8 +49,36 @@ function htmlOf(text: string): string {
   return html;
 }
 
-/** What a model wrote, formatted: nothing in it runs, and nothing in it is fetched. */
+/** Colours the code in an element, when the colours have arrived. */
+function colour(element: HTMLElement): void {
+  const blocks = [...element.querySelectorAll<HTMLElement>('pre > code[class^=language-]')];
+  if (blocks.length === 0) return;
+  void import('./highlight.ts').then(({ highlighted }) => {
+    for (const block of blocks) {
+      const html = highlighted(block.textContent, block.className.slice('language-'.length));
+      if (html !== undefined) block.innerHTML = html;
+    }
+  });
+}
+
+/** What a model wrote, formatted: nothing in it runs, and nothing in it is fetched. A double click on code copies it. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (element.current) colour(element.current);
+  }, [text]);
   if (text.length > longest) return <pre className="plain">{text}</pre>;
-  return <div className="markdown" dir="auto" dangerouslySetInnerHTML={{ __html: htmlOf(text) }} />;
+  const onDoubleClick = (event: MouseEvent): void => {
+    const code = event.target instanceof Element ? event.target.closest('pre') : null;
+    if (code) void copyText(code.textContent, 'Code copied');
+  };
+  return (
+    <div
+      ref={element}
+      className="markdown"
+      dir="auto"
+      onDoubleClick={onDoubleClick}
+      dangerouslySetInnerHTML={{ __html: htmlOf(text) }}
+    />
+  );
 });

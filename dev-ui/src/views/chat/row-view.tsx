@@ -1,48 +1,112 @@
-import { memo, type ReactNode } from 'react';
-import type { Part } from '../../../../src/schemas/content.ts';
+import { memo, type MouseEvent, type ReactNode } from 'react';
+import type { Workspace } from '../../app/workspace.ts';
 import type { Row } from '../../log/rows.ts';
+import type { Turn } from '../../log/turns.ts';
 import { Author } from '../../parts/author.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
 import { shownTime } from '../../parts/numbers.ts';
+import { CallView } from './call-view.tsx';
+import { ErrorView } from './error-view.tsx';
+import { FoldView } from './fold-view.tsx';
+import { MessageParts } from './message-parts.tsx';
+import { NoteView } from './note-view.tsx';
+import { RequestView } from './request-view.tsx';
+import { RowMenu } from './row-menu.tsx';
+import { RowSlots } from './row-slots.tsx';
+import { TurnEnd } from './turn-end.tsx';
+import { UserMessage } from './user-message.tsx';
 
-interface RowViewProps {
+export interface RowViewProps {
   readonly row: Row;
+  readonly workspace: Workspace;
   readonly selected: boolean;
+  /** Whether Tab stops here: at one row of all. */
+  readonly tabStop: boolean;
+  /** Whether the row before is by the same author: then the name is not said again. */
+  readonly sameAuthor: boolean;
+  readonly rewound: boolean;
+  /** The turn that ends with this row. */
+  readonly turn: Turn | undefined;
   readonly position: number;
   readonly size: number;
+  /** What is open in it: keys of rows and of calls in folds. */
+  readonly opened: ReadonlySet<string>;
+  readonly onToggle: (key: string) => void;
   readonly onSelect: (eventId: string) => void;
+  /** Changes when the run begins or ends, which decides what can be done. */
+  readonly running: boolean;
 }
 
-/** One row of the conversation. */
-export const RowView = memo(function RowView({ row, selected, position, size, onSelect }: RowViewProps) {
+const words: Readonly<Record<Row['kind'], string>> = {
+  user: 'message',
+  text: 'answer',
+  call: 'tool call',
+  fold: 'tool calls',
+  request: 'question to you',
+  transfer: 'hand-over',
+  error: 'error',
+  note: 'note',
+};
+
+const inControl = (target: EventTarget): boolean =>
+  target instanceof Element && target.closest('button, a, input, textarea, select, summary, [role=treeitem]') !== null;
+
+/** One row of the conversation: who, what, and at its end what the turn took. */
+export const RowView = memo(function RowView(props: RowViewProps) {
+  const { row, workspace, selected, tabStop, sameAuthor, rewound, turn, position, size, onSelect } = props;
   const { event, kind } = row;
+  const onClick = ({ target }: MouseEvent): void => {
+    if (!inControl(target) && window.getSelection()?.isCollapsed !== false) onSelect(event.id);
+  };
   return (
-    <article
-      className={`item ${kind}`}
-      aria-posinset={position}
-      aria-setsize={size}
-      aria-label={`${event.author}, ${kind}`}
-      data-selected={selected}
-      data-event={event.id}
-      onClick={() => onSelect(event.id)}
-    >
-      <header className="row item-head">
-        <Author name={event.author} />
-        <span className="meta">{shownTime(event.timestamp)}</span>
-      </header>
-      <Body row={row} />
-    </article>
+    <>
+      <article
+        className={`item ${kind}`}
+        aria-posinset={position}
+        aria-setsize={size}
+        aria-label={`${event.author === 'user' ? 'You' : event.author}: ${words[kind]}`}
+        data-selected={selected}
+        data-rewound={rewound}
+        data-event={event.id}
+        tabIndex={tabStop ? 0 : -1}
+        onClick={onClick}
+        onKeyDown={(key) => {
+          if (key.key !== 'Enter' || key.target !== key.currentTarget) return;
+          key.preventDefault();
+          onSelect(event.id);
+        }}
+      >
+        {!sameAuthor && kind !== 'transfer' && (
+          <header className="row item-head">
+            <Author name={event.author} />
+            <span className="meta">{shownTime(event.timestamp)}</span>
+            {rewound && <span className="badge">taken back</span>}
+          </header>
+        )}
+        <Body {...props} />
+        <RowSlots row={row} workspace={workspace} />
+        <RowMenu row={row} workspace={workspace} />
+      </article>
+      {turn && <TurnEnd turn={turn} />}
+    </>
   );
 });
 
-function Body({ row }: { readonly row: Row }): ReactNode {
-  if (row.kind === 'user') return <p className="said">{textIn(row.parts)}</p>;
-  if (row.kind === 'text') return <Markdown text={textIn(row.parts)} />;
-  if (row.kind === 'call' || row.kind === 'request') return <code>{row.call.name}</code>;
-  if (row.kind === 'fold') return <span>{row.calls.length} calls</span>;
-  if (row.kind === 'error') return <p className="error-text">{row.event.errorMessage}</p>;
-  if (row.kind === 'transfer') return <span>→ {row.to}</span>;
-  return <span className="meta">changed the state</span>;
+function Body({ row, workspace, opened, onToggle }: RowViewProps): ReactNode {
+  if (row.kind === 'user') return <UserMessage row={row} workspace={workspace} />;
+  if (row.kind === 'text') return <MessageParts parts={row.parts} />;
+  if (row.kind === 'call') {
+    return <CallView row={row} workspace={workspace} open={opened.has(row.key)} onToggle={() => onToggle(row.key)} />;
+  }
+  if (row.kind === 'request') return <RequestView row={row} workspace={workspace} />;
+  if (row.kind === 'fold') return <FoldView row={row} workspace={workspace} opened={opened} onToggle={onToggle} />;
+  if (row.kind === 'error') return <ErrorView row={row} workspace={workspace} />;
+  if (row.kind === 'transfer') {
+    return (
+      <p className="transfer-line">
+        <Author name={row.event.author} /> <span aria-hidden>→</span>
+        <span className="visually-hidden">hands over to</span> <Author name={row.to} />
+      </p>
+    );
+  }
+  return <NoteView row={row} />;
 }
-
-const textIn = (parts: readonly Part[]): string => parts.map((part) => part.text ?? '').join('');

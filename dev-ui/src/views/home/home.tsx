@@ -22,6 +22,12 @@ export function Home() {
     navigate(address, { replace: true });
   }, [last, lastSessions]);
   if (apps.isPending || last !== undefined) return <Loading label="Loading apps" />;
+  return <Apps />;
+}
+
+/** Every app with what it does, or why it cannot be loaded. */
+export function Apps() {
+  const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal) });
   return (
     <div className="page">
       <div className="stack">

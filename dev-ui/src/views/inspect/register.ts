@@ -1,6 +1,28 @@
+import type { Event } from '../../../../src/schemas/event.ts';
 import type { Contribution } from '../../app/registry.ts';
 
+/** Whether a model said it. */
+const isAnswer = ({ author, content }: Event): boolean =>
+  author !== 'user' && !(content?.parts ?? []).some((part) => part.functionResponse);
+
 export const contributions: readonly Contribution[] = [
+  {
+    kind: 'inspector',
+    id: 'overview',
+    label: 'Overview',
+    order: 0,
+    scope: 'event',
+    load: async () => (await import('./overview.tsx')).Overview,
+  },
+  {
+    kind: 'inspector',
+    id: 'model',
+    label: 'Model call',
+    order: 10,
+    scope: 'event',
+    applies: isAnswer,
+    load: async () => (await import('./model-call.tsx')).ModelCall,
+  },
   {
     kind: 'inspector',
     id: 'raw',
@@ -8,5 +30,13 @@ export const contributions: readonly Contribution[] = [
     order: 90,
     scope: 'event',
     load: async () => (await import('./raw.tsx')).Raw,
+  },
+  {
+    kind: 'inspector',
+    id: 'agent',
+    label: 'Agent',
+    order: 0,
+    scope: 'session',
+    load: async () => (await import('./agent.tsx')).Agent,
   },
 ];

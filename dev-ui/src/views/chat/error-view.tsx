@@ -1,0 +1,40 @@
+import { CircleAlert } from 'lucide-react';
+import { retry } from '../../app/branching.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import type { ErrorRow } from '../../log/rows.ts';
+import { copyText } from '../../parts/clipboard.ts';
+
+/** What failed, in its own words, and what can be done about it. */
+export function ErrorView({ row: { event }, workspace }: { readonly row: ErrorRow; readonly workspace: Workspace }) {
+  const { errorCode, errorMessage = 'No message.', author, modelVersion } = event;
+  return (
+    <div className="notice error" role="group" aria-label="Error">
+      <p className="row">
+        <CircleAlert size={16} className="error-text" aria-hidden />
+        <strong>{errorCode ?? 'Error'}</strong>
+        <span className="meta">
+          in {author}
+          {modelVersion !== undefined && `, model ${modelVersion}`}
+        </span>
+      </p>
+      <pre className="error-text">{errorMessage}</pre>
+      <div className="row">
+        <button
+          type="button"
+          className="button small"
+          disabled={workspace.run.status === 'running'}
+          onClick={() => void retry(workspace, event)}
+        >
+          Try this turn again
+        </button>
+        <button
+          type="button"
+          className="button small"
+          onClick={() => void copyText(JSON.stringify(event, undefined, 2), 'Report copied')}
+        >
+          Copy report
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown } from 'lucide-react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useLogVersion } from '../../app/current.ts';
+import { setQuery, usePlace } from '../../app/place.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import type { EventLog } from '../../log/event-log.ts';
+import { fits, parseFilter } from '../../log/filter.ts';
+import type { Row } from '../../log/rows.ts';
+import type { Turn } from '../../log/turns.ts';
+import { Empty } from '../../parts/states.tsx';
+import { Minimap } from './minimap.tsx';
+import { RowView } from './row-view.tsx';
+import { RunEnd } from './run-end.tsx';
+import { SpeechView } from './speech-view.tsx';
+import { useSteps } from './steps.ts';
+
+const guessedHeight = 56;
+/** How far from the end still counts as being there. */
+const nearEnd = 48;
+
+/** The rows that fit the filter of the address. */
+function useRows(workspace: Workspace): readonly Row[] {
+  const version = useLogVersion(workspace);
+  const text = usePlace().query.get('q') ?? '';
+  return useMemo(() => {
+    void version; // the log is the same object, whatever is added to it
+    const { rows } = workspace.log;
+    const filter = parseFilter(text);
+    return text === '' ? rows : rows.filter((row) => fits(row, filter));
+  }, [workspace, version, text]);
+}
+
+/** The turn that ends with a row, when it is over. */
+function turnEnding({ turns }: EventLog, row: Row, next: Row | undefined, running: boolean): Turn | undefined {
+  if (row.kind === 'user' || row.kind === 'note' || (next === undefined && running)) return undefined;
+  return next?.event.invocationId === row.event.invocationId ? undefined : turns.get(row.event.invocationId);
+}
+
+/** The conversation: only the rows that can be seen are drawn, and its end stays in view while it grows. */
+export function Stream({ workspace }: { readonly workspace: Workspace }) {
+  const { log, run } = workspace;
+  const rows = useRows(workspace);
+  const { query } = usePlace();
+  const selected = query.get('e');
+  const running = run.status === 'running';
+  const scroller = useRef<HTMLDivElement>(null);
+  const [atEnd, setAtEnd] = useState(selected === null);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const seen = useRef(rows.length);
+  const onToggle = useCallback((key: string) => {
+    setOpened((before) => {
+      const after = new Set(before);
+      if (!after.delete(key)) after.add(key);
+      return after;
+    });
+  }, []);
+  const onSelect = useCallback((eventId: string) => setQuery({ e: eventId }), []);
+  const virtual = useVirtualizer({
+    count: rows.length + 1,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (index === rows.length ? 24 : guessedHeight),
+    getItemKey: (index) => rows[index]?.key ?? 'end',
+    overscan: 4,
+  });
+  const total = virtual.getTotalSize();
+  const { speech } = log;
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element && atEnd) element.scrollTop = element.scrollHeight;
+  }, [atEnd, total, speech, rows]);
+  useEffect(() => {
+    if (atEnd) seen.current = rows.length;
+  });
+  const selectedRow = useMemo(() => {
+    if (selected === null) return -1;
+    const row = log.rows[log.rowOf(selected) ?? -1];
+    return row ? rows.indexOf(row) : -1;
+  }, [selected, rows, log]);
+  const jumped = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    if (selected === null || selectedRow < 0 || jumped.current === selected) return undefined;
+    jumped.current = selected;
+    setAtEnd(false);
+    virtual.scrollToIndex(selectedRow, { align: 'auto' });
+    const frame = requestAnimationFrame(() => setAtEnd(isAtEnd(scroller.current)));
+    return () => cancelAnimationFrame(frame);
+  }, [selected, selectedRow, virtual]);
+  useSteps({ rows, current: selectedRow, scroller });
+  const onScroll = (): void => setAtEnd(isAtEnd(scroller.current));
+  const news = rows.length - seen.current;
+  return (
+    <div className="stream-place">
+      <div ref={scroller} className="stream" onScroll={onScroll}>
+        {rows.length === 0 && !running && <NoRows filtered={log.rows.length > 0} />}
+        <div
+          role="feed"
+          aria-label="Conversation"
+          aria-busy={running}
+          className="virtual-inner"
+          style={{ height: total }}
+        >
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const row = rows[index];
+            const before = rows[index - 1];
+            return (
+              <div
+                key={key}
+                data-index={index}
+                ref={virtual.measureElement}
+                className="virtual-item"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {row ? (
+                  <RowView
+                    row={row}
+                    workspace={workspace}
+                    selected={index === selectedRow}
+                    tabStop={index === (selectedRow < 0 ? rows.length - 1 : selectedRow)}
+                    sameAuthor={
+                      before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
+                    }
+                    rewound={log.isRewound(row.index)}
+                    turn={turnEnding(log, row, rows[index + 1], running)}
+                    position={index + 1}
+                    size={rows.length}
+                    opened={opened}
+                    onToggle={onToggle}
+                    onSelect={onSelect}
+                    running={running}
+                  />
+                ) : (
+                  <>
+                    {speech && <SpeechView speech={speech} />}
+                    {running && !speech && <p className="working meta">working …</p>}
+                    <RunEnd workspace={workspace} />
+                  </>
+                )}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      <Minimap
+        workspace={workspace}
+        rows={rows}
+        onJump={(index) => virtual.scrollToIndex(index, { align: 'center' })}
+      />
+      {!atEnd && rows.length > 0 && (
+        <button type="button" className="button small to-end" onClick={() => setAtEnd(true)}>
+          <ArrowDown size={14} aria-hidden /> {news > 0 ? `${news} new` : 'To the end'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+const isAtEnd = (element: HTMLElement | null): boolean =>
+  element === null || element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
+
+function NoRows({ filtered }: { filtered: boolean }) {
+  if (!filtered) return <Empty title="Nothing was said yet">Write the first message below.</Empty>;
+  return (
+    <Empty title="Nothing matches the filter">
+      <button type="button" className="button small" onClick={() => setQuery({ q: undefined })}>
+        Clear the filter
+      </button>
+    </Empty>
+  );
+}
