@@ -2,6 +2,8 @@ import type { Session, SessionKey } from '../../../src/schemas/session.ts';
 import { metadataKey } from '../log/internal-keys.ts';
 import { match, to } from './place.ts';
 
+export { isInternalKey } from '../log/internal-keys.ts';
+
 /** What a session says about itself. */
 export interface SessionMetadata {
   readonly displayName?: string;
