@@ -44,7 +44,11 @@ const oldParts = () =>
 
 /** @param {{ args: string[], stamp: string }} part */
 function make({ args, stamp }) {
-  const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  const { status, error } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, NODE_ENV: 'production' }, // whatever the caller is: a test builds what users get
+  });
   if (error) throw error;
   if (status !== 0) throw new Error('The sources could not be built');
   writeFileSync(stamp, '');

@@ -31,12 +31,4 @@ export const contributions: readonly Contribution[] = [
     scope: 'event',
     load: async () => (await import('./raw.tsx')).Raw,
   },
-  {
-    kind: 'inspector',
-    id: 'agent',
-    label: 'Agent',
-    order: 0,
-    scope: 'session',
-    load: async () => (await import('./agent.tsx')).Agent,
-  },
 ];
