@@ -47,7 +47,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await editor.fill('{"stops": [1, 2]}');
     await page.keyboard.press('Control+Enter');
 
-    await page.getByText('{"stops":[1,2]}').waitFor();
+    await page.getByText('{"stops":[1,2]}', { exact: true }).waitFor();
     expect((await sessions.getSession(key))?.state).toMatchObject({ plan: { stops: [1, 2] }, 'user:name': 'Ada' });
   });
 
