@@ -57,6 +57,7 @@ export async function chat(config: Config, { app, flags, env, cwd }: ChatOptions
     return 1;
   } finally {
     conversation.close();
+    await engine.runs.drain(0);
     await engine.runner.close();
     await engine.databases.close();
   }

@@ -20,7 +20,7 @@ export interface ComposeOptions extends EngineOptions {
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
   const { apps, databases, ...engine } = composeEngine(config, { env, log });
-  const { runner } = engine;
+  const { runner, runs } = engine;
   const app = await buildApp({
     ...engine,
     version,
@@ -33,6 +33,7 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     prices: loadPrices(config.prices),
     config: httpConfigOf(config, apps),
   });
+  runs.start();
   return {
     app,
     apps,

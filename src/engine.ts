@@ -11,6 +11,7 @@ import { appNotFound } from './loaders/static.ts';
 import { createModelRegistry } from './models/registry.ts';
 import { pluginNamed } from './plugins/registry.ts';
 import { loadPrices } from './prices.ts';
+import { DurableLine } from './runner/durable-line.ts';
 import { RunDesk } from './runner/run-desk.ts';
 import { Runner } from './runner/runner.ts';
 import { SessionQueue } from './runner/session-queue.ts';
@@ -42,13 +43,21 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
   const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn });
-  const { sessions, artifacts, memories, databases } = openServices({
+  const {
+    sessions,
+    artifacts,
+    memories,
+    runs: store,
+    databases,
+  } = openServices({
     ...config,
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
   });
   const services = { sessions, artifacts, memories };
   const traces = new TraceRecorder();
-  const queue = new SessionQueue(config.maxQueuedRuns);
+  const { maxQueuedRuns: maxQueued } = config;
+  const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
+  const line = durable?.line ?? new SessionQueue(maxQueued);
   const surroundings = {
     loader,
     services,
@@ -63,8 +72,8 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
       ...(config.runTimeout > 0 && { timeoutMs: config.runTimeout }),
     },
   };
-  const runner = new Runner({ ...surroundings, queue, onBusy: config.onBusy });
-  const runs = new RunDesk({ runner, queue, services, log });
+  const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });
+  const runs = new RunDesk({ runner, line, services, log, durable });
   const evaluations = new Evaluations({
     ...surroundings,
     folderOf: folderIn(apps),

@@ -23,6 +23,7 @@ export const httpStatus = {
   session_exists: 409,
   session_busy: 409,
   session_changed: 409,
+  run_exists: 409,
   eval_exists: 409,
   gone: 410,
   too_large: 413,

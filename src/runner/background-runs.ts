@@ -11,6 +11,8 @@ const keyLifetimeMs = 24 * 60 * 60_000;
 
 /** What was asked for with a key: the run, and a fingerprint of the request. */
 export interface Asked {
+  readonly idempotencyKey: string;
+  /** The same with the session it was sent to. */
   readonly key: string;
   readonly fingerprint: string;
 }

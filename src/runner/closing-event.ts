@@ -1,14 +1,19 @@
 import { describeError } from '../base/errors.ts';
 import { newEvent } from '../core/new-event.ts';
-import type { RunContext } from '../core/runtime.ts';
+import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
+
+/** Which run of which session, and whose turn it is. */
+interface RunPlace extends Pick<RunContext, 'session' | 'invocationId'> {
+  readonly agent: Pick<Agent, 'name'>;
+}
 
 /**
  * The event that ends a run which failed or was cancelled: its code and message, and an answer to each call that was
  * left open, so that the history stays usable. `undefined` when the run's last event says it all already.
  */
-export function closingEvent(ctx: RunContext, last: Event | undefined, failure: unknown): Event | undefined {
+export function closingEvent(ctx: RunPlace, last: Event | undefined, failure: unknown): Event | undefined {
   const open = openCalls(ctx);
   if (open.length === 0 && last?.errorCode !== undefined && !last.partial) return undefined;
   const { code, message } = describeError(failure);
@@ -30,7 +35,7 @@ interface OpenCall {
 }
 
 /** Calls of this invocation that nobody answered and nobody will: long-running ones wait for the user. */
-function openCalls(ctx: RunContext): OpenCall[] {
+function openCalls(ctx: RunPlace): OpenCall[] {
   const answered = new Set<string | undefined>();
   const open: OpenCall[] = [];
   for (let index = ctx.session.events.length - 1; index >= 0; index -= 1) {

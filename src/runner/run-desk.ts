@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { abortable, LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import type { RunStore } from '../core/run-store.ts';
 import type { Frame, Position, RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/runs.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
@@ -11,21 +11,27 @@ import type { RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 import { type Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import { takeBack } from './branching.ts';
+import { type DurableLine } from './durable-line.ts';
 import { RunFeed } from './run-feed.ts';
-import { failureOf, outcomeOfFailure, runIn, runsIn, shownEvents } from './run-status.ts';
-import type { Seat, SessionQueue } from './session-queue.ts';
+import { RunLedger } from './run-ledger.ts';
+import type { Claim, LocalRun, RunLine, StartOptions } from './run-line.ts';
+import { askedFor, recordOf, settles } from './run-records.ts';
+import { RunRecovery } from './run-recovery.ts';
+import { failureOf, runIn, runsIn, shownEvents } from './run-status.ts';
 import { checkMessage } from './user-message.ts';
 
 /** What starts runs; throws before the first event whatever is the caller's fault. */
 interface Starter {
-  start(request: RunRequest, signal: AbortSignal, onQueued?: () => void): Promise<AsyncIterable<Event>>;
+  start(request: RunRequest, signal: AbortSignal, options?: StartOptions): Promise<AsyncIterable<Event>>;
 }
 
 export interface RunDeskOptions {
   readonly runner: Starter;
   /** The same that the runner uses. */
-  readonly queue: SessionQueue;
+  readonly line: RunLine;
   readonly services: Services;
+  /** Where runs are kept beyond this process: then `line` is its line. */
+  readonly durable?: { readonly store: RunStore; readonly line: DurableLine } | undefined;
   readonly log?: RunLog;
 }
 
@@ -33,27 +39,36 @@ export interface RunDeskOptions {
 const lastEventsMs = 2_000;
 
 /**
- * The runs of this process: those in line or at work are found in the queue, what they did in their session's events.
- * Nothing is kept for a run but for those that were started here.
+ * The runs of this process: those in line or at work are found in the line, what they did in their session's events.
+ * Nothing is kept for a run but for those that were started here. With a store, the runs of other replicas are found
+ * there, and those that lost their replica go on here.
  */
 export class RunDesk implements Runs {
   readonly #options: RunDeskOptions;
   readonly #background = new BackgroundRuns();
+  readonly #ledger: RunLedger | undefined;
+  readonly #recovery: RunRecovery | undefined;
 
   constructor(options: RunDeskOptions) {
     this.#options = options;
+    const { durable, services, log } = options;
+    if (!durable) return;
+    const { sessions } = services;
+    this.#ledger = new RunLedger({ ...durable, sessions }, (id, after, signal) => this.#followHere(id, after, signal));
+    const resume = (request: RunRequest, claim: Claim): Promise<void> => this.#resume(request, claim);
+    this.#recovery = new RunRecovery({ ...durable, sessions, resume, log });
+  }
+
+  /** Begins to tell others that this replica lives, and to look for runs that lost theirs. */
+  start(): void {
+    this.#options.durable?.line.start();
+    this.#recovery?.start();
   }
 
   async submit(request: RunRequest, { idempotencyKey }: SubmitOptions = {}): Promise<Submitted> {
     const asked = idempotencyKey === undefined ? undefined : askedFor(request, idempotencyKey);
-    const earlier = asked && this.#background.asked(asked.key);
-    if (earlier) {
-      if (earlier.asked?.fingerprint !== asked.fingerprint) {
-        throw new AppError('idempotency_mismatch', 'This Idempotency-Key was sent before, with another request');
-      }
-      await earlier.accepted;
-      return { run: await this.get(earlier.key), replayed: true };
-    }
+    const earlier = asked && (await this.#asked(request, asked));
+    if (earlier) return { run: earlier, replayed: true };
     checkMessage(request);
     const { appName, userId, sessionId, invocationId = newId('e-') } = request;
     const run = new BackgroundRun({ appName, userId, sessionId, runId: invocationId }, asked);
@@ -61,12 +76,15 @@ export class RunDesk implements Runs {
       throw new AppError('session_busy', `Run "${invocationId}" is not over yet`, { retryAfter: 1 });
     }
     this.#background.add(run);
+    const isNew = request.invocationId === undefined;
     try {
-      if (request.invocationId !== undefined) await this.#recall(run);
-      await this.#begin({ ...request, invocationId }, run);
+      if (!isNew) await this.#recall(run);
+      await this.#begin({ ...request, invocationId }, run, { isNew });
     } catch (error) {
       this.#background.remove(run);
       run.end(error);
+      const same = isTwice(error) && asked && (await this.#asked(request, asked));
+      if (same) return { run: same, replayed: true };
       throw error;
     }
     return { run: await this.get(run.key), replayed: false };
@@ -74,9 +92,11 @@ export class RunDesk implements Runs {
 
   async get(key: RunKey): Promise<Run> {
     const background = this.#background.find(key);
-    const seat = this.#seat(key);
+    const seat = this.#local(key);
     if (seat) return recordOf(key, seat);
     if (background && !background.isOver) return recordOf(key, background);
+    const kept = await this.#ledger?.find(key);
+    if (kept) return kept;
     const run = runIn(await this.#sessionOf(key), key.runId);
     if (run) return background ? { ...run, createdAt: background.createdAtMs / 1000 } : run;
     if (background) return recordOf(key, background);
@@ -85,12 +105,16 @@ export class RunDesk implements Runs {
 
   async list(key: SessionKey, { status, limit = 50 }: RunFilter = {}): Promise<Run[]> {
     const runs = new Map(runsIn(await this.#sessionOf(key)).map((run) => [run.id, run]));
+    for (const run of (await this.#ledger?.list(key, limit)) ?? []) {
+      const told = runs.get(run.id);
+      runs.set(run.id, run.status === 'waiting' && told ? { ...told, createdAt: run.createdAt } : run);
+    }
     for (const background of this.#background.of(key)) {
       const { runId } = background.key;
       const run = runs.get(runId);
       if (!run || !background.isOver) runs.set(runId, recordOf(background.key, background));
     }
-    for (const seat of this.#options.queue.of(key)) {
+    for (const seat of this.#options.line.of(key)) {
       if (seat.id !== '') runs.set(seat.id, recordOf({ ...key, runId: seat.id }, seat));
     }
     return [...runs.values()]
@@ -100,11 +124,12 @@ export class RunDesk implements Runs {
   }
 
   async cancel(key: RunKey, { rollback }: { rollback: boolean }, signal: AbortSignal): Promise<Run> {
-    const seat = this.#seat(key);
-    const isRunning = seat?.startedAtMs !== undefined;
+    const isRunning = (await this.get(key)).status === 'running';
     const reason = new AppError('run_cancelled', 'The run was cancelled');
+    const here = this.#local(key);
     this.#background.find(key)?.cancel(reason);
-    seat?.abort(reason);
+    here?.abort(reason);
+    if (!here) await this.#ledger?.tell(key, reason.code);
     if (rollback && isRunning) await this.#takeBack(key, signal);
     await this.#over(key, signal);
     return this.get(key);
@@ -127,16 +152,14 @@ export class RunDesk implements Runs {
   }
 
   async follow(key: RunKey, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
-    const background = this.#background.find(key);
-    if (background && !background.isOver) return background.feed.read(after, signal);
-    const seat = this.#seat(key);
-    if (seat) {
-      seat.feed ??= new RunFeed(seat.session ? shownEvents(seat.session, seat.id) : []);
-      return seat.feed.read(after, signal);
-    }
+    const here = this.#feedHere(key);
+    if (here) return here.read(after, signal);
+    const kept = await this.#ledger?.find(key);
+    if (kept && !isOver(kept.status)) return (this.#ledger as RunLedger).follow(key, after, signal);
     const session = await this.#sessionOf(key);
+    const background = this.#background.find(key);
     if (background) return background.feed.read(after, signal);
-    const run = runIn(session, key.runId);
+    const run = kept ?? runIn(session, key.runId);
     if (!run) throw new AppError('run_not_found', `Run "${key.runId}" not found`);
     const feed = new RunFeed(shownEvents(session, key.runId));
     feed.end(failureOf(run));
@@ -144,18 +167,27 @@ export class RunDesk implements Runs {
   }
 
   async drain(graceMs: number): Promise<void> {
+    this.#recovery?.close();
     const over = Promise.all(this.#background.all().map((run) => run.over));
-    if (await settles(over, graceMs)) return;
-    for (const run of this.#background.all()) {
-      run.cancel(new AppError('run_interrupted', 'The server is shutting down'));
+    if (!(await settles(over, graceMs))) {
+      if (this.#options.durable) await settles(this.#options.durable.line.handBack(), lastEventsMs);
+      const reason = new AppError('run_interrupted', 'The server is shutting down');
+      for (const run of this.#background.all()) run.cancel(reason);
+      await settles(over, lastEventsMs);
     }
-    await settles(over, lastEventsMs);
+    await this.#ledger?.close();
   }
 
   /** Resolves once the run has begun, or waits in line; goes on with it. */
-  async #begin(request: RunRequest, run: BackgroundRun): Promise<void> {
+  async #begin(request: RunRequest, run: BackgroundRun, options: StartOptions): Promise<void> {
     const queued = Promise.withResolvers<void>();
-    const started = this.#options.runner.start(request, run.signal, queued.resolve);
+    const started = this.#options.runner.start(request, run.signal, {
+      ...options,
+      onQueued: queued.resolve,
+      isDetached: true,
+      idempotencyKey: run.asked?.idempotencyKey,
+      fingerprint: run.asked?.fingerprint,
+    });
     void this.#work(started, run); // tells the run how it ended, and never rejects
     try {
       await Promise.race([started, queued.promise]);
@@ -187,23 +219,69 @@ export class RunDesk implements Runs {
 
   /** Waits for a run that was told to end, in front of those that wait for it, and hides what it stored. */
   async #takeBack(key: RunKey, signal: AbortSignal): Promise<void> {
-    const turn = await this.#options.queue.enter(key, 'rollback', signal);
+    const turn = await this.#options.line.enter(key, 'rollback', signal);
     try {
       await takeBack(this.#options.services, key, key.runId);
     } finally {
-      turn.release();
+      await turn.release();
     }
   }
 
   async #over(key: RunKey, signal: AbortSignal): Promise<void> {
-    const seat = this.#seat(key);
-    if (seat) await abortable(seat.over, signal);
+    const here = this.#local(key);
+    if (here) await abortable(here.over, signal);
     const background = this.#background.find(key);
     if (background) await abortable(background.over, signal);
+    if (!here) await this.#ledger?.over(key, signal);
   }
 
-  #seat(key: RunKey): Seat | undefined {
-    return this.#options.queue.of(key).find(({ id }) => id === key.runId);
+  /** Goes on with a run that lost its replica, to its end. */
+  async #resume(request: RunRequest, claim: Claim): Promise<void> {
+    const { appName, userId, sessionId, invocationId = '' } = request;
+    const run = new BackgroundRun({ appName, userId, sessionId, runId: invocationId }, undefined);
+    this.#background.add(run);
+    try {
+      await this.#recall(run);
+      await this.#begin(request, run, { claim });
+      await run.over;
+    } catch (error) {
+      this.#background.remove(run);
+      run.end(error);
+      this.#options.log?.warn({ err: error, runId: invocationId }, 'a run could not go on');
+    }
+  }
+
+  /** The run that an earlier request of the same idempotency key started. */
+  async #asked(session: SessionKey, { key, idempotencyKey, fingerprint }: Asked): Promise<Run | undefined> {
+    const here = this.#background.asked(key);
+    const kept = here ? undefined : await this.#ledger?.asked(session, idempotencyKey);
+    const earlier = here?.asked ?? kept;
+    if (!earlier) return undefined;
+    if (earlier.fingerprint !== fingerprint) {
+      throw new AppError('idempotency_mismatch', 'This Idempotency-Key was sent before, with another request');
+    }
+    await here?.accepted;
+    return here ? this.get(here.key) : kept?.run;
+  }
+
+  #feedHere(key: RunKey): RunFeed | undefined {
+    const background = this.#background.find(key);
+    if (background && !background.isOver) return background.feed;
+    const run = this.#local(key);
+    if (run) run.feed ??= new RunFeed(run.session ? shownEvents(run.session, run.id) : []);
+    return run?.feed;
+  }
+
+  /** The same for a run of this replica, by its key in the store. */
+  async #followHere(id: string, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+    const turn = this.#options.durable?.line.find({ id });
+    const feed = turn && this.#feedHere({ ...turn.key, runId: turn.id });
+    if (!feed) throw new AppError('run_not_found', `Run "${id}" is not here`);
+    return feed.read(after, signal);
+  }
+
+  #local(key: RunKey): LocalRun | undefined {
+    return this.#options.line.of(key).find(({ id }) => id === key.runId);
   }
 
   async #sessionOf(key: SessionKey): Promise<Session> {
@@ -213,42 +291,5 @@ export class RunDesk implements Runs {
   }
 }
 
-/** A run that is not told of by events, or not yet. */
-function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run: Seat | BackgroundRun): Run {
-  const { createdAtMs, startedAtMs } = run;
-  const { endedAtMs, failure }: Partial<BackgroundRun> = run instanceof BackgroundRun ? run : {};
-  const outcome = failure === undefined ? { status: 'done' as const } : outcomeOfFailure(failure);
-  return {
-    id,
-    appName,
-    userId,
-    sessionId,
-    status: startedAtMs === undefined ? 'queued' : 'running',
-    ...(endedAtMs !== undefined && outcome),
-    createdAt: createdAtMs / 1000,
-    ...(startedAtMs !== undefined && { startedAt: startedAtMs / 1000 }),
-    ...(endedAtMs !== undefined && { endedAt: endedAtMs / 1000 }),
-  };
-}
-
-function askedFor(request: RunRequest, idempotencyKey: string): Asked {
-  const { appName, userId, sessionId } = request;
-  return {
-    key: [appName, userId, sessionId, idempotencyKey].join('\n'),
-    fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('base64'),
-  };
-}
-
-/** Whether it settles in time. */
-async function settles(work: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), limitMs);
-  try {
-    await abortable(work, late.signal);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Whether the same request was under way elsewhere. */
+const isTwice = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';

@@ -29,6 +29,11 @@ export class RunFeed {
     for (const event of events) this.put(event);
   }
 
+  /** Where the feed ends for now. */
+  get position(): Position {
+    return { whole: this.#whole, piece: this.#piece };
+  }
+
   /** Roughly the bytes that the pieces take. */
   get weight(): number {
     return this.#weight;
@@ -40,6 +45,13 @@ export class RunFeed {
     else this.#putWhole(event);
     this.#news?.resolve();
     this.#news = undefined;
+  }
+
+  /** Puts a piece that another feed has numbered; one that is there already, or comes late, is left out. */
+  putPiece({ event, whole, piece }: Frame): void {
+    if (whole !== this.#whole || piece <= this.#piece) return;
+    this.#piece = piece - 1;
+    this.put(event, true);
   }
 
   /** Nothing more will come; `failure` is what ended the run. Only the first call counts. */

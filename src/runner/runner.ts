@@ -18,7 +18,8 @@ import { compactAfterRun } from './compaction.ts';
 import { type LiveRunRequest, LiveTalk } from './live.ts';
 import { askAll, checkPluginNames, closeAll } from './plugins.ts';
 import { eventsAtStart } from './resume.ts';
-import { SessionQueue, type Turn } from './session-queue.ts';
+import type { RunLine, StartOptions, Turn } from './run-line.ts';
+import { SessionQueue } from './session-queue.ts';
 import { store } from './store-event.ts';
 import { showEarly, storeUserMessage } from './user-message.ts';
 
@@ -36,8 +37,8 @@ export interface RunnerOptions {
   readonly onBusy?: OnBusy;
   /** Runs that may wait for one session. Default 16. */
   readonly maxQueued?: number;
-  /** The lines of runs, where others look at them, too. */
-  readonly queue?: SessionQueue;
+  /** Gives runs their turn. Default: a queue of this runner's own. */
+  readonly line?: RunLine;
   /** Where the runtime reports what it put up with. */
   readonly log?: RunLog;
   /** Trades what users answer to credential requests. */
@@ -55,34 +56,33 @@ export interface Run extends AsyncIterable<Event> {
 interface Opening {
   /** What the client of a live conversation sends. */
   readonly input?: AsyncIterable<LiveInput>;
-  readonly onQueued?: (() => void) | undefined;
+  readonly options?: StartOptions | undefined;
 }
 
 /** What has to be let go of when a run is over, the span around it, and the client it talks with if it is live. */
 interface Frame {
   readonly span: OpenSpan;
-  readonly finish: () => void;
+  readonly finish: (failure?: unknown) => Promise<void> | void;
   readonly live: LiveTalk | undefined;
 }
 
 /** Runs an app's agent for one user message, storing every whole event before handing it on. */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #queue: SessionQueue;
+  readonly #line: RunLine;
 
   constructor(options: RunnerOptions) {
     checkPluginNames(options.plugins ?? []);
     this.#options = options;
-    this.#queue = options.queue ?? new SessionQueue(options.maxQueued);
+    this.#line = options.line ?? new SessionQueue(options.maxQueued);
   }
 
   /**
    * Resolves once it is this run's turn and the message is stored. Whatever is the caller's fault is thrown here,
    * before the first event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
-   * `onQueued` is called when there are runs before it.
    */
-  start(request: RunRequest, signal: AbortSignal, onQueued?: () => void): Promise<Run> {
-    return this.#begin(request, signal, { onQueued });
+  start(request: RunRequest, signal: AbortSignal, options: StartOptions = {}): Promise<Run> {
+    return this.#begin(request, signal, { options });
   }
 
   /**
@@ -94,35 +94,38 @@ export class Runner {
     return this.#begin({ ...request, runConfig, streaming: false }, signal, { input });
   }
 
-  async #begin(request: RunRequest, signal: AbortSignal, { input, onQueued }: Opening): Promise<Run> {
+  async #begin(request: RunRequest, signal: AbortSignal, { input, options }: Opening): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
     const runConfig = { ...this.#options.runConfig, ...app.runConfig, ...request.runConfig };
     const span = openSpan('invocation', rootTrace(this.#options.traces));
     let turn: Turn | undefined;
-    const finish = (): void => {
+    const finish = (failure?: unknown): Promise<void> | void => {
       span.end();
-      turn?.release();
       letGo?.();
+      return turn?.release(failure);
     };
     try {
       const id = request.invocationId ?? newId('e-');
       const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
-      turn = await this.#queue.enter(request, policy, signal, { id, onQueued });
-      if (turn.takesBack !== undefined) await takeBack(this.#options.services, request, turn.takesBack);
-      const found = await this.#options.services.sessions.getSession(request);
+      const createSession = runConfig.autoCreateSession ? () => this.#newSession(request, runConfig) : undefined;
+      const arrival = { ...options, id, request, isLive: input !== undefined, createSession };
+      turn = await this.#line.enter(request, policy, signal, arrival);
+      const services = this.#servicesOf(turn);
+      if (turn.takesBack !== undefined) await takeBack(services, request, turn.takesBack);
+      const found = await services.sessions.getSession(request);
       const session = found ? withoutRewound(found) : await this.#newSession(request, runConfig);
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
       showEarly(request.stateDelta ?? {}, session);
       turn.session = session;
-      const ctx = this.#contextFor(app, session, { id, request, runConfig, signal: turn.signal, span });
+      const ctx = this.#contextFor(app, session, { id, request, runConfig, turn, span });
       if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input) });
       const userContent = await storeUserMessage(request, ctx);
       if (userContent) Object.assign(ctx, { userContent });
       return this.#prepare(ctx, turn, { span, finish, live: undefined });
     } catch (error) {
       span.fail(error);
-      finish();
+      await finish(error);
       throw error;
     }
   }
@@ -134,11 +137,11 @@ export class Runner {
 
   /** Takes a session back to before an invocation. Throws `session_busy` while it has a run, and what `fork` throws. */
   async rewind(key: SessionKey, invocationId: string): Promise<Session> {
-    const turn = await this.#queue.enter(key, 'reject', new AbortController().signal);
+    const turn = await this.#line.enter(key, 'reject', new AbortController().signal);
     try {
-      return await rewindSession(this.#options.services, key, invocationId);
+      return await rewindSession(this.#servicesOf(turn), key, invocationId);
     } finally {
-      turn.release();
+      await turn.release();
     }
   }
 
@@ -155,6 +158,10 @@ export class Runner {
     throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
   }
 
+  #servicesOf({ sessions }: Turn): Services {
+    return sessions ? { ...this.#options.services, sessions } : this.#options.services;
+  }
+
   #contextFor(
     app: App,
     session: Session,
@@ -162,11 +169,11 @@ export class Runner {
       id: invocationId,
       request,
       runConfig,
-      signal,
+      turn,
       span,
-    }: { id: string; request: RunRequest; runConfig: RunConfig; signal: AbortSignal; span: OpenSpan },
+    }: { id: string; request: RunRequest; runConfig: RunConfig; turn: Turn; span: OpenSpan },
   ): RunContext {
-    const { services, models, plugins = [], log, credentials } = this.#options;
+    const { models, plugins = [], log, credentials } = this.#options;
     span.set({
       'gcp.vertex.agent.invocation_id': invocationId,
       'gcp.vertex.agent.session_id': session.id,
@@ -179,7 +186,7 @@ export class Runner {
       app,
       agent: app.rootAgent,
       session,
-      services,
+      services: this.#servicesOf(turn),
       models,
       plugins: [...plugins, ...(app.plugins ?? [])].filter((plugin) => plugin.appliesTo?.(session) ?? true),
       runConfig: request.streaming ? { ...runConfig, streamingMode: 'sse' } : runConfig,
@@ -189,14 +196,14 @@ export class Runner {
       trace: span.context,
       ...(log ? { log } : {}),
       ...(credentials ? { credentials } : {}),
-      signal,
+      signal: turn.signal,
     };
   }
 
   #prepare(ctx: RunContext, turn: Turn, frame: Frame): Run {
     const events = this.#events(ctx, turn, frame);
     // A run nobody ever iterates must not hold its session for ever.
-    const abandon = (): void => void events.return(undefined).then(frame.finish);
+    const abandon = (): void => void events.return(undefined).then(() => frame.finish(turn.signal.reason));
     turn.signal.addEventListener('abort', abandon, { once: true });
     return {
       invocationId: ctx.invocationId,
@@ -241,7 +248,8 @@ export class Runner {
       turn.feed?.end(failure);
       if (failure !== undefined) span.fail(failure);
       if (ctx.plugins.length > 0) await this.#afterRun(ctx, failure);
-      finish();
+      const released = finish(failure);
+      if (released) await released;
     }
   }
 

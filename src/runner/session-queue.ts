@@ -3,29 +3,7 @@ import { AppError } from '../base/errors.ts';
 import type { OnBusy } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 import type { RunFeed } from './run-feed.ts';
-
-/** The right to be the only run of a session. Its signal ends when the caller's does, or when another run interrupts. */
-export interface Turn {
-  readonly signal: AbortSignal;
-  /** The run whose events are to be taken back before this one begins. */
-  readonly takesBack: string | undefined;
-  /** What the run reads and writes, once it has begun. */
-  session: Session | undefined;
-  /** Where to tell what the run yields; absent while nobody asks. */
-  readonly feed: RunFeed | undefined;
-  /** Ends the run from inside, for instance when its time is over. */
-  abort(reason: AppError): void;
-  /** Lets the next run begin. Calling it again does nothing. */
-  release(): void;
-}
-
-/** What is known of a run when it asks for its turn. */
-export interface Arrival {
-  /** The run's id. */
-  readonly id?: string;
-  /** Called when the run has to wait. */
-  readonly onQueued?: (() => void) | undefined;
-}
+import type { Arrival, LocalRun, RunLine, Turn } from './run-line.ts';
 
 interface Line {
   running: Seat;
@@ -33,7 +11,7 @@ interface Line {
 }
 
 /** Lets one run at a time into each session; the others wait in the order they came. Sessions never wait for each other. */
-export class SessionQueue {
+export class SessionQueue implements RunLine {
   readonly #lines = new Map<string, Line>();
   readonly #maxWaiting: number;
 
@@ -41,10 +19,6 @@ export class SessionQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /**
-   * Resolves when it is this run's turn. Throws `session_busy` (policy `reject`), `queue_full`, or the signal's reason
-   * when the caller leaves the line. `interrupt` and `rollback` end the run in progress and go next.
-   */
   async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Turn> {
     signal.throwIfAborted();
     const key = lineOf(session);
@@ -78,7 +52,6 @@ export class SessionQueue {
     return seat;
   }
 
-  /** The runs of a session that are not over, the one in progress first. */
   of(session: SessionKey): readonly Seat[] {
     const line = this.#lines.get(lineOf(session));
     return line ? [line.running, ...line.waiting] : [];
@@ -100,7 +73,7 @@ export class SessionQueue {
 const lineOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
 
 /** A class, because an object with functions of its own made for every run outlives the run in the garbage collector. */
-export class Seat implements Turn {
+class Seat implements Turn, LocalRun {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs = Date.now();

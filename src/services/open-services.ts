@@ -1,3 +1,4 @@
+import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { FileArtifacts } from './artifacts/files.ts';
 import { InMemoryArtifacts } from './artifacts/in-memory.ts';
@@ -8,6 +9,7 @@ import { InMemoryMemories } from './memories/in-memory.ts';
 import { PostgresMemories } from './memories/postgres.ts';
 import { SqliteMemories } from './memories/sqlite.ts';
 import { PostgresDatabase } from './postgres/database.ts';
+import { PostgresRuns } from './runs/postgres.ts';
 import { parseServiceUri, type ServicePlace } from './service-uri.ts';
 import { InMemorySessions } from './sessions/in-memory.ts';
 import { PostgresSessionTables } from './sessions/postgres.ts';
@@ -29,6 +31,8 @@ export interface OpenedServices {
   readonly sessions: SessionService;
   readonly artifacts: ArtifactService;
   readonly memories: MemoryService;
+  /** Where runs are kept: beside the sessions; absent where these end with the process. */
+  readonly runs: RunStore | undefined;
   /** The databases behind them, one for each URI. */
   readonly databases: Databases;
 }
@@ -39,10 +43,12 @@ export interface OpenedServices {
  */
 export function openServices(options: ServiceOptions): OpenedServices {
   const databases = new Databases(options.onConnectionLost);
+  const place = parseServiceUri('sessions', options.sessionService);
   return {
-    sessions: sessionsAt(parseServiceUri('sessions', options.sessionService), databases),
+    sessions: sessionsAt(place, databases),
     artifacts: artifactsAt(parseServiceUri('artifacts', options.artifactService), databases),
     memories: memoriesAt(parseServiceUri('memories', options.memoryService), databases),
+    runs: runsAt(place, databases),
     databases,
   };
 }
@@ -64,6 +70,10 @@ function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
   if (place.kind === 'sqlite') return new SqliteMemories(databases.sqlite(place.path));
   if (place.kind === 'postgres') return new PostgresMemories(databases.postgres(place.uri));
   return new InMemoryMemories();
+}
+
+function runsAt(place: ServicePlace, databases: Databases): RunStore | undefined {
+  return place.kind === 'postgres' ? new PostgresRuns(databases.postgres(place.uri)) : undefined;
 }
 
 /** Databases by where they are: services that name the same one share it. */

@@ -5,7 +5,7 @@ import { staticLoader } from '../../src/loaders/static.ts';
 import { createModelRegistry } from '../../src/models/registry.ts';
 import { RunDesk } from '../../src/runner/run-desk.ts';
 import { Runner } from '../../src/runner/runner.ts';
-import { SessionQueue } from '../../src/runner/session-queue.ts';
+import { SessionQueue } from '../../src/runner/session-line.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
@@ -15,12 +15,12 @@ import { caseOf, hello, paris, weatherApp } from '../evaluation/scene.ts';
 async function weatherServer() {
   const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
   const surroundings = { loader: staticLoader([weatherApp()]), services, models: createModelRegistry({ env: {} }) };
-  const queue = new SessionQueue();
-  const runner = new Runner({ ...surroundings, queue });
+  const line = new SessionQueue();
+  const runner = new Runner({ ...surroundings, line });
   const app = await buildApp({
     ...surroundings,
     runner,
-    runs: new RunDesk({ runner, queue, services }),
+    runs: new RunDesk({ runner, line, services }),
     evaluations: new Evaluations(surroundings),
     traces: new TraceRecorder(),
     version: '1.2.3',

@@ -63,8 +63,8 @@ export class SteppedAgent implements Agent {
 
 /** A server over the real runner, with one app and a session for it. */
 export async function runServer(agent: Agent, { maxQueued = 2 }: { maxQueued?: number } = {}) {
-  const queue = new SessionQueue(maxQueued);
-  const { runner, key, services } = await testRunner(agent, { queue });
+  const line = new SessionQueue(maxQueued);
+  const { runner, key, services } = await testRunner(agent, { line });
   const loader = {
     listAgents: async () => ['app'],
     loadAgent: async () => ({ name: 'app', rootAgent: agent }),
@@ -74,7 +74,7 @@ export async function runServer(agent: Agent, { maxQueued = 2 }: { maxQueued?: n
     loader,
     services,
     runner,
-    runs: new RunDesk({ runner, queue, services }),
+    runs: new RunDesk({ runner, line, services }),
     traces: new TraceRecorder(),
     version: '1.2.3',
     log: { info: () => {}, warn: () => {}, error: () => {} },

@@ -72,7 +72,7 @@ export async function server({
     loader,
     services,
     runner: { ...noBranching, startLive, ...starter },
-    runs: new RunDesk({ runner: starter, queue: new SessionQueue(), services }),
+    runs: new RunDesk({ runner: starter, line: new SessionQueue(), services }),
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
     version: '1.2.3',

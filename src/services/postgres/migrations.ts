@@ -163,4 +163,16 @@ create table agent_artifact_bytes (
   primary key (app_name, user_id, session_id, name, version, chunk));
 alter table agent_artifact_bytes alter column bytes set storage external;
 `,
+  `
+-- The servers that share the database, and what they have to know of each other's runs: home is the server a run
+-- belongs to, front is above 0 for those that go before all who wait.
+create table agent_replicas (id text primary key, alive_until timestamptz not null);
+alter table agent_runs
+  add column home text,
+  add column kind text not null default 'run',
+  add column is_detached boolean not null default false,
+  add column front bigint not null default 0,
+  add column attempts int not null default 0,
+  add column fingerprint text;
+`,
 ];

@@ -1,0 +1,122 @@
+import type { Run, RunStatus } from '../schemas/run-record.ts';
+import type { SessionKey } from '../schemas/session.ts';
+import type { RunKey } from './runs.ts';
+
+// A server that keeps runs in a store is a replica: it has a name there, and tells again and again that it lives. A run
+// belongs to the replica that took it in, its home, until that is over or dies.
+
+/** A run in a store: the number of its session, and its key there. */
+export interface RunRef {
+  readonly session: number;
+  readonly id: string;
+}
+
+/** `hold` is no run: something else that has to be alone with the session for a moment. */
+export type RunKind = 'run' | 'live' | 'hold';
+
+/** A run that takes its place in the line of its session. */
+export interface NewRun {
+  readonly key: RunKey;
+  readonly kind: RunKind;
+  /** It goes on without whoever asked for it. */
+  readonly isDetached: boolean;
+  /** JSON of the request, for whoever has to begin again. */
+  readonly input: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  /** Its id was made for it, so there can be no run of that id. */
+  readonly isNew: boolean;
+}
+
+export interface Placing {
+  /** How many runs may be open in the session before this one; 0: none. */
+  readonly maxOpen: number;
+  /** Before all that wait. */
+  readonly isFirst: boolean;
+}
+
+/** Where a run stands: it has begun when it has a fence, the number under which it owns its session. */
+export interface Placed {
+  readonly ref: RunRef;
+  readonly fence: number | undefined;
+  /** Events it stored before, when it is one that goes on. */
+  readonly steps: number;
+}
+
+/** A run as it is kept. */
+export interface StoredRun {
+  readonly ref: RunRef;
+  readonly run: Run;
+  readonly home: string | undefined;
+  readonly fingerprint: string | undefined;
+}
+
+/** A run that lost its home, and got another. */
+export interface AdoptedRun {
+  readonly ref: RunRef;
+  readonly key: RunKey;
+  readonly kind: RunKind;
+  readonly isDetached: boolean;
+  readonly input: string;
+  /** Absent: it waits in line. */
+  readonly fence: number | undefined;
+  readonly steps: number;
+  /** How often it lost its home. */
+  readonly attempts: number;
+  /** Its home was this replica: the store was out of reach, not the replica. */
+  readonly isOwn: boolean;
+  /** Why it shall end. */
+  readonly cancel: string | undefined;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** A run that shall end, for this reason: `run_cancelled` or `run_interrupted`. */
+export interface CancelFlag {
+  readonly ref: RunRef;
+  readonly reason: string;
+}
+
+/** Keeps runs and who may run which. All that several replicas share is decided here, each in one transaction. */
+export interface RunStore {
+  /** The name of this replica. */
+  readonly home: string;
+  /**
+   * Puts a run into the line of its session; it begins when nobody is before it. Throws `session_not_found`,
+   * `session_busy` and `queue_full`; a run or idempotency key that is there already is `run_exists`.
+   */
+  enter(run: NewRun, placing: Placing): Promise<Placed>;
+  /** Begins a run that waited, if it is its turn. `gone`: it is not this replica's any more. */
+  begin(ref: RunRef): Promise<{ fence: number } | 'waits' | 'gone'>;
+  /** Ends a run and lets the next one begin; one that is owned by somebody else by now is left alone. */
+  finish(ref: RunRef, fence: number | undefined, end: RunEnd): Promise<void>;
+  /** Asks the run to end. Resolves with its home; `undefined` when it is over. */
+  cancel(ref: RunRef, reason: string): Promise<string | undefined>;
+  /** Asks the run in progress of a session to end, and resolves with it. */
+  cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined>;
+  find(key: RunKey): Promise<StoredRun | undefined>;
+  /** The run an idempotency key of the last 24 hours stands for. */
+  asked(session: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined>;
+  /** The newest first. */
+  list(session: SessionKey, limit: number): Promise<StoredRun[]>;
+  /** Says that this replica lives, and asks which of its runs shall end. */
+  beat(): Promise<CancelFlag[]>;
+  /**
+   * Takes over runs whose home is dead, and those of this replica that nobody here knows any more (`known`: the ids of
+   * the others). `mayJudge`: whether this replica was in touch long enough to tell who is dead.
+   */
+  adopt(known: readonly string[], mayJudge: boolean): Promise<AdoptedRun[]>;
+  /** Gives the runs of this replica to whoever wants them. */
+  handBack(): Promise<void>;
+  /** Tells another replica something; it may get lost. */
+  send(home: string, message: string): Promise<void>;
+  /** `onMessage` for what others send; `onBreak` when messages may have been lost. */
+  listen(onMessage: (message: string) => void, onBreak: () => void): void;
+  close(): Promise<void>;
+}
+
+/** How long a replica lives without a word. */
+export const leaseMs = 4_000;

@@ -1,0 +1,236 @@
+import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { leaseMs, type Placed, type RunEnd, type RunRef, type RunStore } from '../core/run-store.ts';
+import type { RunLog } from '../core/runtime.ts';
+import type { SessionService } from '../core/services.ts';
+import type { OnBusy } from '../schemas/run.ts';
+import type { SessionKey } from '../schemas/session.ts';
+import { DurableTurn } from './durable-turn.ts';
+import type { Arrival, Claim, RunLine, Turn } from './run-line.ts';
+
+export interface DurableLineOptions {
+  readonly store: RunStore;
+  readonly sessions: SessionService;
+  /** Runs that may wait for one session. Default 16. */
+  readonly maxQueued?: number | undefined;
+  readonly log?: RunLog | undefined;
+}
+
+const beatMs = 1_000;
+/** A run that waits asks again after this, should nobody have told it. */
+const askAgainMs = 1_000;
+
+/**
+ * Lets one run at a time into each session, over all servers that share a store. A run that is begun holds its session
+ * under a number that grows with each owner; whoever lost it stores nothing more.
+ */
+export class DurableLine implements RunLine {
+  readonly #options: DurableLineOptions;
+  readonly #turns = new Map<string, DurableTurn>();
+  #beating: NodeJS.Timeout | undefined;
+  #watchdog: NodeJS.Timeout | undefined;
+  #lastBeatMs = Number.NEGATIVE_INFINITY;
+  #steadySinceMs = Number.POSITIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(options: DurableLineOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the store was in reach for a whole lease: only then can this replica tell who is dead. */
+  get isSteady(): boolean {
+    return performance.now() - this.#steadySinceMs > leaseMs;
+  }
+
+  /** Whether the store answered the last time it was told that this replica lives. */
+  get isInTouch(): boolean {
+    return this.#steadySinceMs < Number.POSITIVE_INFINITY;
+  }
+
+  /** The ids of the runs that are known here. */
+  get known(): string[] {
+    return [...this.#turns.values()].map(({ id }) => id);
+  }
+
+  /** Begins to tell that this replica lives. */
+  start(): void {
+    if (this.#watchdog || this.#isClosed) return;
+    this.#watchdog = setInterval(() => this.#checkTouch(), beatMs / 2).unref();
+    this.#beatAfter(0);
+  }
+
+  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Turn> {
+    signal.throwIfAborted();
+    this.start();
+    if (!this.isInTouch) await this.#beat(); // a run whose replica nobody knows of would be taken over at once
+    const { appName, userId, sessionId } = session;
+    const id = arrival.id ?? newId('hold-');
+    const turn = new DurableTurn({ appName, userId, sessionId }, id, signal, (one, end) => this.#finish(one, end));
+    const name = nameOf(session, id);
+    if (this.#turns.has(name)) throw new AppError('session_busy', `Run "${id}" is not over yet`, { retryAfter: 1 });
+    this.#turns.set(name, turn);
+    try {
+      await this.#place(turn, policy, arrival);
+      return turn;
+    } catch (error) {
+      await turn.release(error);
+      throw error;
+    }
+  }
+
+  of(session: SessionKey): readonly DurableTurn[] {
+    const prefix = nameOf(session, '');
+    const turns: DurableTurn[] = [];
+    for (const [name, turn] of this.#turns) if (name.startsWith(prefix)) turns.push(turn);
+    return turns.toSorted((one, other) => (one.startedAtMs ?? Infinity) - (other.startedAtMs ?? Infinity));
+  }
+
+  /** The run of a key in the store. */
+  find({ id }: Pick<RunRef, 'id'>): DurableTurn | undefined {
+    return this.#turns.values().find((turn) => turn.ref?.id === id);
+  }
+
+  all(): readonly DurableTurn[] {
+    return [...this.#turns.values()];
+  }
+
+  /** Leaves all runs to others: they go on elsewhere, from their last stored event. */
+  async handBack(): Promise<void> {
+    const turns = [...this.#turns.values()];
+    for (const turn of turns) turn.giveUp(new AppError('run_interrupted', 'The run goes on at another server'));
+    await Promise.all(turns.map((turn) => turn.over));
+    this.close();
+    await this.#options.store.handBack();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#beating);
+    clearInterval(this.#watchdog);
+  }
+
+  async #place(turn: DurableTurn, policy: OnBusy, arrival: Arrival): Promise<void> {
+    const { maxQueued = 16 } = this.#options;
+    const claim =
+      arrival.claim ??
+      (await this.#enterStore(turn, arrival, {
+        maxOpen: policy === 'reject' ? 0 : maxQueued,
+        isFirst: isHasty(policy),
+      }));
+    turn.ref = claim.ref;
+    if (claim.fence !== undefined) turn.begin(claim, claim.fence, this.#options.sessions);
+    else {
+      arrival.onQueued?.();
+      await this.#wait(turn, claim, policy);
+    }
+  }
+
+  async #wait(turn: DurableTurn, claim: Claim, policy: OnBusy): Promise<void> {
+    const { sessions, store } = this.#options;
+    for (;;) {
+      if (isHasty(policy)) await this.#interrupt(turn, claim.ref, policy);
+      turn.signal.throwIfAborted();
+      const begun = await store.begin(claim.ref);
+      if (begun === 'gone') {
+        turn.giveUp(new AppError('session_changed', `Run "${turn.id}" goes on at another server`));
+      } else if (begun !== 'waits') {
+        turn.begin(claim, begun.fence, sessions);
+        return;
+      }
+      await turn.nudged(askAgainMs);
+    }
+  }
+
+  async #enterStore(
+    turn: DurableTurn,
+    { id, request, isLive, isDetached = false, idempotencyKey, fingerprint, createSession, isNew }: Arrival,
+    placing: { maxOpen: number; isFirst: boolean },
+  ): Promise<Placed> {
+    const run = {
+      key: { ...turn.key, runId: turn.id },
+      kind: id === undefined ? ('hold' as const) : isLive ? ('live' as const) : ('run' as const),
+      isDetached,
+      input: JSON.stringify(request ?? {}),
+      idempotencyKey,
+      fingerprint,
+      isNew: isNew ?? request?.invocationId === undefined,
+    };
+    try {
+      return await this.#options.store.enter(run, placing);
+    } catch (error) {
+      if (!createSession || !(error instanceof AppError) || error.code !== 'session_not_found') throw error;
+      await createSession();
+      return this.#options.store.enter(run, placing);
+    }
+  }
+
+  /** Ends the run in progress. Asked again and again: another may have begun meanwhile. */
+  async #interrupt(turn: DurableTurn, { session }: RunRef, policy: OnBusy): Promise<void> {
+    const { store } = this.#options;
+    const current = await store.cancelCurrent(session, 'run_interrupted');
+    if (!current) return;
+    if (policy === 'rollback') turn.takesBack = current.run.id;
+    await this.end(current.ref, current.home, 'run_interrupted');
+  }
+
+  /** Tells a run, wherever it is, that it shall end. */
+  async end(ref: Pick<RunRef, 'id'>, home: string, reason: string): Promise<void> {
+    const { store } = this.#options;
+    const here = this.find(ref);
+    if (here) here.abort(reasonFor(reason));
+    else if (home !== store.home) await store.send(home, JSON.stringify({ type: 'cancel', id: ref.id, reason }));
+  }
+
+  async #finish(turn: DurableTurn, end: RunEnd): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      if (turn.ref && !turn.isGivenUp) await store.finish(turn.ref, turn.fence, end);
+    } catch (error) {
+      // It stays open in the store, and is looked after when that is back.
+      log?.warn({ err: error, runId: turn.id }, 'the end of a run could not be stored');
+    } finally {
+      this.#turns.delete(nameOf(turn.key, turn.id));
+    }
+  }
+
+  async #beat(): Promise<void> {
+    const sentMs = performance.now();
+    try {
+      const flags = await this.#options.store.beat();
+      this.#lastBeatMs = sentMs;
+      if (this.#steadySinceMs === Infinity) this.#steadySinceMs = sentMs;
+      for (const { ref, reason } of flags) this.find(ref)?.abort(reasonFor(reason));
+    } catch (error) {
+      this.#steadySinceMs = Number.POSITIVE_INFINITY;
+      throw error;
+    }
+  }
+
+  #beatAfter(ms: number): void {
+    if (this.#isClosed) return;
+    this.#beating = setTimeout(() => {
+      this.#beat()
+        .catch(() => {}) // tried again
+        .finally(() => this.#beatAfter(beatMs));
+    }, ms).unref();
+  }
+
+  /** Others may take over what is ours once the lease is over: so it ends here before. */
+  #checkTouch(): void {
+    const quietMs = performance.now() - this.#lastBeatMs;
+    if (quietMs < leaseMs - beatMs || this.#lastBeatMs === -Infinity) return;
+    this.#steadySinceMs = Number.POSITIVE_INFINITY;
+    const reason = new AppError('unavailable', 'The database cannot be reached', { retryAfter: 2 });
+    for (const turn of this.#turns.values()) turn.giveUp(reason);
+  }
+}
+
+const isHasty = (policy: OnBusy): boolean => policy === 'interrupt' || policy === 'rollback';
+
+const nameOf = ({ appName, userId, sessionId }: SessionKey, id: string): string =>
+  `${appName}\n${userId}\n${sessionId}\n${id}`;
+
+export function reasonFor(code: string): AppError {
+  if (code === 'run_cancelled') return new AppError('run_cancelled', 'The run was cancelled');
+  return new AppError('run_interrupted', 'Another run of this session took its place');
+}

@@ -1,0 +1,125 @@
+import { LinkedAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import type { RunEnd, RunRef } from '../core/run-store.ts';
+import type { AppendGuard, SessionService } from '../core/services.ts';
+import type { Session, SessionKey } from '../schemas/session.ts';
+import { GuardedSessions } from './guarded-sessions.ts';
+import type { RunFeed } from './run-feed.ts';
+import type { Claim, LocalRun, Turn } from './run-line.ts';
+import { outcomeOfFailure, runIn } from './run-status.ts';
+
+/** What a turn does at its end. */
+export type Finish = (turn: DurableTurn, end: RunEnd) => Promise<void>;
+
+/** The place of a run in the line of a session that a store keeps. */
+export class DurableTurn implements Turn, LocalRun {
+  readonly id: string;
+  readonly key: SessionKey;
+  readonly createdAtMs = Date.now();
+  startedAtMs: number | undefined;
+  takesBack: string | undefined;
+  session: Session | undefined;
+  feed: RunFeed | undefined;
+  /** Known once the run is in the store. */
+  ref: RunRef | undefined;
+  fence: number | undefined;
+  readonly #running: LinkedAbort;
+  readonly #finish: Finish;
+  readonly #over = Promise.withResolvers<void>();
+  #sessions: SessionService | undefined;
+  #steps = 0;
+  #isGivenUp = false;
+  #isReleased = false;
+  #wake: (() => void) | undefined;
+
+  constructor(key: SessionKey, id: string, signal: AbortSignal, finish: Finish) {
+    this.key = key;
+    this.id = id;
+    this.#running = new LinkedAbort(signal);
+    this.#finish = finish;
+  }
+
+  get signal(): AbortSignal {
+    return this.#running.signal;
+  }
+
+  get sessions(): SessionService | undefined {
+    return this.#sessions;
+  }
+
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  /** Whether this replica has lost the run, or left it to others: it stores nothing more then. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
+  begin({ ref, steps }: Claim, fence: number, sessions: SessionService): void {
+    this.ref = ref;
+    this.fence = fence;
+    this.#steps = steps;
+    this.startedAtMs = Date.now();
+    this.#sessions = new GuardedSessions(sessions, {
+      key: this.key,
+      next: () => this.#guard(ref.id, fence),
+      lost: (reason) => this.giveUp(reason),
+    });
+  }
+
+  abort(reason: AppError): void {
+    this.#running.abort(reason);
+    this.wake();
+  }
+
+  /** Ends the run here, and only here: in the store it stays as it is. */
+  giveUp(reason: AppError): void {
+    this.#isGivenUp = true;
+    this.abort(reason);
+  }
+
+  /** Resolves after `ms`, or when the turn may have come, or when the run shall end. */
+  nudged(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    this.signal.addEventListener('abort', this.wake, { once: true });
+    if (this.signal.aborted) this.wake();
+    return promise;
+  }
+
+  readonly wake = (): void => {
+    this.#wake?.();
+    this.#wake = undefined;
+  };
+
+  async release(failure?: unknown): Promise<void> {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#running[Symbol.dispose]();
+    this.signal.removeEventListener('abort', this.wake);
+    this.feed?.end(failure);
+    try {
+      await this.#finish(this, this.#end(failure));
+    } finally {
+      this.#over.resolve();
+    }
+  }
+
+  #end(failure: unknown): RunEnd {
+    if (failure !== undefined) return outcomeOfFailure(failure);
+    const { status, error }: RunEnd = (this.session && runIn(this.session, this.id)) ?? { status: 'done' };
+    return { status, error };
+  }
+
+  #guard(runId: string, fence: number): AppendGuard {
+    if (this.#isGivenUp) throw new AppError('session_changed', `Run "${this.id}" goes on at another server`);
+    const step = this.#steps;
+    this.#steps += 1;
+    return { runId, fence, step };
+  }
+}

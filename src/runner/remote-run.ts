@@ -1,0 +1,117 @@
+import type { RunStore, StoredRun } from '../core/run-store.ts';
+import type { Frame, Position, RunKey } from '../core/runs.ts';
+import type { SessionService } from '../core/services.ts';
+import { isOver } from '../schemas/run-record.ts';
+import { RunFeed } from './run-feed.ts';
+import { failureOf, shownEvents } from './run-status.ts';
+
+export interface RemoteOptions {
+  readonly store: RunStore;
+  readonly sessions: SessionService;
+}
+
+/** How often the store is asked for what no message told. */
+const lookMs = 500;
+/** How often the replica that has the run is told that somebody follows it. */
+export const joinEveryMs = 2_000;
+
+/**
+ * A run of another replica, as it is followed here: whole events are read from the store, pieces come by message. It is
+ * looked at for as long as it has readers.
+ */
+export class RemoteRun {
+  readonly feed = new RunFeed();
+  readonly #key: RunKey;
+  readonly #options: RemoteOptions;
+  readonly #onIdle: () => void;
+  #readers = 0;
+  #id: string | undefined;
+  #early: Frame[] = [];
+  #wake: (() => void) | undefined;
+  #joinedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(key: RunKey, options: RemoteOptions, onIdle: () => void) {
+    this.#key = key;
+    this.#options = options;
+    this.#onIdle = onIdle;
+  }
+
+  /** The run's key in the store, once it is known. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  async *read(after: Position, signal: AbortSignal): AsyncGenerator<Frame, void, void> {
+    this.#readers += 1;
+    if (this.#readers === 1) void this.#watch(); // tells the feed of its failure
+    try {
+      yield* this.feed.read(after, signal);
+    } finally {
+      this.#readers -= 1;
+      this.wake();
+    }
+  }
+
+  /** Takes pieces that came by message. */
+  take(frames: readonly Frame[]): void {
+    const { whole } = this.feed.position;
+    for (const frame of frames) {
+      if (frame.whole > whole) this.#early.push(frame);
+      else this.feed.putPiece(frame);
+    }
+    if (this.#early.length > 0) this.wake();
+  }
+
+  /** There is something to look at. */
+  readonly wake = (): void => {
+    this.#wake?.();
+    this.#wake = undefined;
+  };
+
+  async #watch(): Promise<void> {
+    try {
+      while (this.#readers > 0) {
+        const stored = await this.#options.store.find(this.#key);
+        this.#id = stored?.ref.id;
+        await this.#readStored();
+        if (!stored || isOver(stored.run.status)) {
+          this.feed.end(stored && failureOf(stored.run));
+          return;
+        }
+        await this.#join(stored);
+        await this.#news();
+      }
+    } catch (error) {
+      this.feed.end(error);
+    } finally {
+      this.#onIdle();
+    }
+  }
+
+  async #readStored(): Promise<void> {
+    const session = await this.#options.sessions.getSession(this.#key);
+    if (!session) return;
+    for (const event of shownEvents(session, this.#key.runId).slice(this.feed.position.whole)) this.feed.put(event);
+    const early = this.#early;
+    this.#early = [];
+    this.take(early);
+  }
+
+  async #join({ home, ref }: StoredRun): Promise<void> {
+    const nowMs = performance.now();
+    if (home === undefined || nowMs - this.#joinedAtMs < joinEveryMs) return;
+    this.#joinedAtMs = nowMs;
+    const { store } = this.#options;
+    await store.send(home, JSON.stringify({ type: 'join', id: ref.id, from: store.home, ...this.feed.position }));
+  }
+
+  #news(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, lookMs);
+    this.#wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    return promise;
+  }
+}

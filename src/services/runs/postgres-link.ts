@@ -1,0 +1,97 @@
+import type { PoolClient } from 'pg';
+import { AppError } from '../../base/errors.ts';
+import type { PostgresDatabase } from '../postgres/database.ts';
+import { asAppError } from '../postgres/errors.ts';
+
+const retryMs = 250;
+
+/** Told of what comes over a link. */
+export interface LinkListener {
+  onMessage(message: string): void;
+  /** Messages may have been lost: the link broke, or was made anew. */
+  onBreak(): void;
+}
+
+/**
+ * A connection of this replica alone: over it, messages come in and the signs of life go out, however busy the others
+ * are. One that breaks is made anew for as long as it is open.
+ */
+export class PostgresLink {
+  readonly #database: PostgresDatabase;
+  readonly #channel: string;
+  readonly #listener: LinkListener;
+  #client: PoolClient | undefined;
+  #connecting: Promise<PoolClient> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(database: PostgresDatabase, channel: string, listener: LinkListener) {
+    this.#database = database;
+    this.#channel = channel;
+    this.#listener = listener;
+    this.#connectAgain();
+  }
+
+  /** Throws `unavailable`. */
+  async query<Row extends object>(query: { name: string; text: string; values: unknown[] }): Promise<Row[]> {
+    const client = await this.#connected();
+    try {
+      return (await client.query<Row & Record<string, unknown>>(query)).rows;
+    } catch (error) {
+      throw asAppError(error);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#drop(this.#client);
+  }
+
+  #connected(): Promise<PoolClient> {
+    if (this.#isClosed) throw new AppError('unavailable', 'The database is closed');
+    if (this.#client) return Promise.resolve(this.#client);
+    this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<PoolClient> {
+    const client = await this.#database.connect();
+    client.on('error', () => this.#broken(client));
+    client.on('end', () => this.#broken(client));
+    client.on('notification', ({ payload }) => {
+      if (payload !== undefined) this.#listener.onMessage(payload);
+    });
+    this.#client = client;
+    try {
+      await client.query(`listen "${this.#channel}"`);
+    } catch (error) {
+      this.#drop(client);
+      throw asAppError(error);
+    }
+    if (this.#isClosed) this.#drop(client);
+    this.#listener.onBreak();
+    return client;
+  }
+
+  #broken(client: PoolClient): void {
+    if (this.#client !== client) return;
+    this.#drop(client);
+    this.#listener.onBreak();
+    this.#connectAgain();
+  }
+
+  #drop(client: PoolClient | undefined): void {
+    if (!client || this.#client !== client) return;
+    this.#client = undefined;
+    client.release(true);
+  }
+
+  #connectAgain(): void {
+    if (this.#isClosed) return;
+    const again = (): void => {
+      this.#retry = setTimeout(() => this.#connectAgain(), retryMs).unref();
+    };
+    this.#connected().catch(again);
+  }
+}

@@ -1,0 +1,130 @@
+// Whoever changes a run's place locks the row of its session first: that row orders everything.
+
+/** Columns of a run as it is shown. */
+export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNumber", r.invocation_id as "runId",
+  s.app_name as "appName", s.user_id as "userId", s.id as "sessionId", r.state, r.error, r.home, r.fingerprint,
+  extract(epoch from r.created_at)::float8 as "createdAt", extract(epoch from r.started_at)::float8 as "startedAt",
+  extract(epoch from r.ended_at)::float8 as "endedAt"`;
+
+/** Who goes next: the run in progress, then those that go first, then the others as they came. */
+const inLine = `state in ('queued', 'running') order by (state = 'running') desc, front desc, pos`;
+
+// $1 app, $2 user, $3 session, $4 home, $5 run, $6 kind, $7 detached, $8 input, $9 idempotency key, $10 fingerprint,
+// $11 open runs allowed, $12 goes first
+export const enterStatement = `with s as (
+    update sessions set queued = queued + 1,
+        owner = case when queued = 0 then $4 else owner end,
+        fence = case when queued = 0 then fence + 1 else fence end
+      where id = $3 and app_name = $1 and user_id = $2 and queued <= $11::int
+      returning num, queued, fence)
+  insert into agent_runs (id, session_num, invocation_id, home, kind, is_detached, input, idempotency_key, fingerprint,
+      state, started_at, front)
+    select num || '/' || $5, num, $5, $4, $6, $7::boolean, $8, $9, $10,
+      case when queued = 1 then 'running' else 'queued' end,
+      case when queued = 1 then clock_timestamp() end,
+      case when $12::boolean then (extract(epoch from clock_timestamp()) * 1000000)::bigint else 0 end
+    from s
+  on conflict (id) do update set state = excluded.state, home = excluded.home, kind = excluded.kind,
+      is_detached = excluded.is_detached, input = excluded.input, idempotency_key = excluded.idempotency_key,
+      fingerprint = excluded.fingerprint, started_at = excluded.started_at, front = excluded.front, pos = default,
+      cancel = null, error = null, ended_at = null, attempts = 0
+    where agent_runs.state not in ('queued', 'running')
+  returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as fence`;
+
+/** Why nothing was entered. $1 app, $2 user, $3 session */
+export const openStatement = `select queued from sessions where id = $3 and app_name = $1 and user_id = $2`;
+
+// $1 session number, $2 run, $3 home
+export const beginStatement = `with head as (
+    select id, home from agent_runs where session_num = $1 and ${inLine} limit 1),
+  s as (
+    update sessions set owner = $3, fence = fence + 1 from head
+      where num = $1 and owner is null and head.id = $2 and head.home = $3 returning fence),
+  r as (
+    update agent_runs set state = 'running', started_at = clock_timestamp()
+      where id = $2 and exists (select 1 from s))
+  select fence::float8 as fence from s`;
+
+/** $1 run */
+export const stateStatement = `select state, home from agent_runs where id = $1`;
+
+// $1 session number, $2 run, $3 fence, $4 state, $5 error
+export const finishStatement = `with s as (
+    update sessions set queued = queued - 1, owner = null where num = $1 and fence = $3::bigint returning queued),
+  r as (
+    update agent_runs set state = $4, error = $5, ended_at = clock_timestamp()
+      where id = $2 and exists (select 1 from s)),
+  next as (
+    select id, home from agent_runs where session_num = $1 and id <> $2 and ${inLine} limit 1)
+  select next.id, next.home from next, s where s.queued > 0`;
+
+// The same for a run that never began. $1 session number, $2 run, $3 home, $4 state, $5 error
+export const leaveStatement = `with s as (select num from sessions where num = $1 for update),
+  r as (
+    update agent_runs set state = $4, error = $5, ended_at = clock_timestamp() from s
+      where id = $2 and state = 'queued' and home = $3 returning id)
+  update sessions set queued = queued - 1 where num = $1 and exists (select 1 from r)`;
+
+/** $1 run, $2 reason */
+export const cancelStatement = `update agent_runs set cancel = coalesce(cancel, $2)
+  where id = $1 and state in ('queued', 'running') returning home`;
+
+/** $1 session number, $2 reason */
+export const cancelCurrentStatement = `with r as (
+    update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *)
+  select ${runColumns} from r join sessions s on s.num = r.session_num`;
+
+/** $1 app, $2 user, $3 session, $4 run */
+export const findStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
+  where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.invocation_id = $4 and r.kind <> 'hold'`;
+
+/** $1 app, $2 user, $3 session, $4 key */
+export const askedStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
+  where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.idempotency_key = $4
+    and r.created_at > now() - interval '24 hours'`;
+
+/** $1 app, $2 user, $3 session, $4 key */
+export const forgetKeyStatement = `update agent_runs r set idempotency_key = null from sessions s
+  where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.session_num = s.num and r.idempotency_key = $4
+    and r.created_at <= now() - interval '24 hours'`;
+
+/** $1 app, $2 user, $3 session, $4 limit */
+export const listStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
+  where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.kind <> 'hold' order by r.pos desc limit $4`;
+
+/** $1 home, $2 lease in ms */
+export const beatStatement = `with b as (
+    insert into agent_replicas (id, alive_until) values ($1, now() + $2 * interval '1 millisecond')
+      on conflict (id) do update set alive_until = excluded.alive_until)
+  select id as "rowId", session_num::float8 as "sessionNumber", cancel from agent_runs
+    where home = $1 and cancel is not null and state in ('queued', 'running')`;
+
+// $1 home, $2 runs known here, $3 may judge, $4 lease in ms
+export const orphansStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber", r.home
+  from agent_runs r
+  where r.state in ('queued', 'running') and (r.home is null or (r.home = $1 and r.invocation_id <> all ($2::text[]))
+    or ($3::boolean and now() - pg_postmaster_start_time() > $4 * interval '1 millisecond' and r.home <> $1
+      and not exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > now())))
+  order by r.pos limit 50`;
+
+/** $1 session number */
+export const lockStatement = `select num from sessions where num = $1 for update`;
+
+// $1 run, $2 the home it had, $3 the home it gets
+export const takeStatement = `update agent_runs r set home = $3, attempts = attempts + 1 from sessions s
+  where r.id = $1 and r.home is not distinct from $2 and r.state in ('queued', 'running') and s.num = r.session_num
+  returning r.state, r.kind, r.is_detached as "isDetached", r.input, r.attempts, r.cancel,
+    r.invocation_id as "runId", s.app_name as "appName", s.user_id as "userId", s.id as "sessionId"`;
+
+/** $1 session number, $2 home */
+export const ownStatement = `update sessions set owner = $2, fence = fence + 1 where num = $1
+  returning fence::float8 as fence`;
+
+/** $1 run */
+export const stepsStatement = `select coalesce(max(step) + 1, 0) as steps from agent_events where run_id = $1`;
+
+/** $1 home */
+export const handBackStatements = [
+  `update agent_runs set home = null where home = $1 and state in ('queued', 'running')`,
+  `delete from agent_replicas where id = $1 or alive_until < now() - interval '10 minutes'`,
+];

@@ -1,0 +1,277 @@
+import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import {
+  type AdoptedRun,
+  type CancelFlag,
+  leaseMs,
+  type NewRun,
+  type Placed,
+  type Placing,
+  type RunEnd,
+  type RunKind,
+  type RunRef,
+  type RunStore,
+  type StoredRun,
+} from '../../core/run-store.ts';
+import type { RunKey } from '../../core/runs.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
+import { isConflict, sqlStateOf } from '../postgres/errors.ts';
+import { type LinkListener, PostgresLink } from './postgres-link.ts';
+import * as sql from './postgres-statements.ts';
+import { type RunRow, storedRun } from './run-rows.ts';
+
+const uniqueViolation = '23505';
+/** How often a statement is tried that the database stopped to let others go on. */
+const maxAttempts = 5;
+/** The longest message the database passes on, with some room. */
+const maxMessageBytes = 7_900;
+
+/** Keeps runs in PostgreSQL, for any number of replicas. */
+export class PostgresRuns implements RunStore {
+  readonly home = newId();
+  readonly #database: PostgresDatabase;
+  #listener: LinkListener = { onMessage: () => {}, onBreak: () => {} };
+  /** Made at the first sign of life. */
+  #link: PostgresLink | undefined;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async enter(run: NewRun, { maxOpen, isFirst }: Placing): Promise<Placed> {
+    const { key, kind, isDetached, input, idempotencyKey = null, fingerprint = null } = run;
+    const values = [
+      key.appName,
+      key.userId,
+      key.sessionId,
+      this.home,
+      key.runId,
+      kind,
+      isDetached,
+      input,
+      idempotencyKey,
+      fingerprint,
+      maxOpen,
+      isFirst,
+    ];
+    const query = { name: 'agent-run-enter', text: sql.enterStatement, values };
+    try {
+      const row = run.isNew
+        ? (await this.#query<Entered>(query))[0]
+        : await this.#database.transaction((client) => enterAgain(client, query, key));
+      if (!row) throw await this.#refusal(key, maxOpen);
+      const ref = { session: row.sessionNumber, id: row.rowId };
+      const steps = run.isNew ? 0 : await this.#steps(ref);
+      return { ref, fence: row.state === 'running' ? row.fence : undefined, steps };
+    } catch (error) {
+      if (sqlStateOf(error) !== uniqueViolation) throw error;
+      throw new AppError('run_exists', 'There is a run of this Idempotency-Key already', { cause: error });
+    }
+  }
+
+  async begin({ session, id }: RunRef): Promise<{ fence: number } | 'waits' | 'gone'> {
+    const values = [session, id, this.home];
+    const [begun] = await this.#query<{ fence: number }>({ name: 'agent-run-begin', text: sql.beginStatement, values });
+    if (begun) return begun;
+    const [row] = await this.#query<{ state: string; home: string | null }>({
+      name: 'agent-run-state',
+      text: sql.stateStatement,
+      values: [id],
+    });
+    return row?.state === 'queued' && row.home === this.home ? 'waits' : 'gone';
+  }
+
+  async finish({ session, id }: RunRef, fence: number | undefined, { status, error }: RunEnd): Promise<void> {
+    const end = [status, error ? JSON.stringify(error) : null];
+    if (fence === undefined) {
+      const values = [session, id, this.home, ...end];
+      await this.#query({ name: 'agent-run-leave', text: sql.leaveStatement, values });
+      return;
+    }
+    const values = [session, id, fence, ...end];
+    const [next] = await this.#query<{ id: string; home: string | null }>({
+      name: 'agent-run-finish',
+      text: sql.finishStatement,
+      values,
+    });
+    if (next?.home) await this.send(next.home, JSON.stringify({ type: 'go', id: next.id }));
+  }
+
+  async cancel({ id }: RunRef, reason: string): Promise<string | undefined> {
+    const [row] = await this.#query<{ home: string | null }>({
+      name: 'agent-run-cancel',
+      text: sql.cancelStatement,
+      values: [id, reason],
+    });
+    return row?.home ?? undefined;
+  }
+
+  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
+    const [row] = await this.#query<RunRow>({
+      name: 'agent-run-cancel-current',
+      text: sql.cancelCurrentStatement,
+      values: [session, reason],
+    });
+    return row && { ...storedRun(row), home: row.home ?? '' };
+  }
+
+  async find({ appName, userId, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {
+    return this.#one({ name: 'agent-run-find', text: sql.findStatement, values: [appName, userId, sessionId, runId] });
+  }
+
+  async asked({ appName, userId, sessionId }: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined> {
+    const values = [appName, userId, sessionId, idempotencyKey];
+    const known = await this.#one({ name: 'agent-run-asked', text: sql.askedStatement, values });
+    if (!known) await this.#query({ name: 'agent-run-forget-key', text: sql.forgetKeyStatement, values });
+    return known;
+  }
+
+  async list({ appName, userId, sessionId }: SessionKey, limit: number): Promise<StoredRun[]> {
+    const values = [appName, userId, sessionId, limit];
+    const rows = await this.#query<RunRow>({ name: 'agent-run-list', text: sql.listStatement, values });
+    return rows.map(storedRun);
+  }
+
+  async beat(): Promise<CancelFlag[]> {
+    const query = { name: 'agent-beat', text: sql.beatStatement, values: [this.home, leaseMs] };
+    this.#link ??= new PostgresLink(this.#database, channelOf(this.home), this.#listener);
+    const flags = await this.#link.query<{ rowId: string; sessionNumber: number; cancel: string }>(query);
+    return flags.map(({ rowId, sessionNumber, cancel }) => ({
+      ref: { session: sessionNumber, id: rowId },
+      reason: cancel,
+    }));
+  }
+
+  async adopt(known: readonly string[], mayJudge: boolean): Promise<AdoptedRun[]> {
+    const orphans = await this.#query<{ rowId: string; sessionNumber: number; home: string | null }>({
+      name: 'agent-run-orphans',
+      text: sql.orphansStatement,
+      values: [this.home, known, mayJudge, leaseMs],
+    });
+    const adopted: AdoptedRun[] = [];
+    for (const { rowId, sessionNumber, home } of orphans) {
+      const run = await this.#adopt({ session: sessionNumber, id: rowId }, home);
+      if (run) adopted.push(run);
+    }
+    return adopted;
+  }
+
+  async handBack(): Promise<void> {
+    for (const text of sql.handBackStatements) await this.#query({ text, values: [this.home] });
+  }
+
+  /** Not in the transaction of anything else: a NOTIFY makes all transactions that have one wait for each other. */
+  async send(home: string, message: string): Promise<void> {
+    if (Buffer.byteLength(message) > maxMessageBytes) return;
+    await this.#query({ name: 'agent-notify', text: 'select pg_notify($1, $2)', values: [channelOf(home), message] });
+  }
+
+  listen(onMessage: (message: string) => void, onBreak: () => void): void {
+    this.#listener = { onMessage, onBreak };
+  }
+
+  async close(): Promise<void> {
+    this.#link?.close();
+    this.#link = undefined;
+  }
+
+  #adopt(ref: RunRef, home: string | null): Promise<AdoptedRun | undefined> {
+    return this.#retried(() =>
+      this.#database.transaction(async (client) => {
+        await client.query({ text: sql.lockStatement, values: [ref.session] });
+        const { rows } = await client.query<Taken>({ text: sql.takeStatement, values: [ref.id, home, this.home] });
+        const [taken] = rows;
+        if (!taken) return undefined;
+        const fence =
+          taken.state === 'running'
+            ? await client.query<{ fence: number }>({ text: sql.ownStatement, values: [ref.session, this.home] })
+            : undefined;
+        const steps = await client.query<{ steps: number }>({ text: sql.stepsStatement, values: [ref.id] });
+        const { appName, userId, sessionId, runId, kind, isDetached, input, attempts, cancel } = taken;
+        return {
+          ref,
+          key: { appName, userId, sessionId, runId },
+          kind,
+          isDetached,
+          input,
+          attempts,
+          cancel: cancel ?? undefined,
+          fence: fence?.rows[0]?.fence,
+          steps: steps.rows[0]?.steps ?? 0,
+          isOwn: home === this.home,
+        };
+      }),
+    );
+  }
+
+  async #steps({ id }: RunRef): Promise<number> {
+    const query = { name: 'agent-run-steps', text: sql.stepsStatement, values: [id] };
+    return (await this.#query<{ steps: number }>(query))[0]?.steps ?? 0;
+  }
+
+  /** Why a run may not enter. */
+  async #refusal({ appName, userId, sessionId }: SessionKey, maxOpen: number): Promise<AppError> {
+    const query = { name: 'agent-run-open', text: sql.openStatement, values: [appName, userId, sessionId] };
+    const [row] = await this.#query<{ queued: number }>(query);
+    if (!row) return new AppError('session_not_found', `Session not found: ${sessionId}`);
+    if (maxOpen === 0) {
+      return new AppError('session_busy', `Session "${sessionId}" has a run in progress`, { retryAfter: 1 });
+    }
+    const message = `${maxOpen} runs are already waiting for session "${sessionId}"`;
+    return new AppError('queue_full', message, { retryAfter: 1 });
+  }
+
+  async #one(query: { name: string; text: string; values: unknown[] }): Promise<StoredRun | undefined> {
+    const [row] = await this.#query<RunRow>(query);
+    return row && storedRun(row);
+  }
+
+  #query<Row extends object>(query: { name?: string; text: string; values: unknown[] }): Promise<Row[]> {
+    return this.#retried(() => this.#database.query<Row>(query));
+  }
+
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (attempt === maxAttempts || !isConflict(error)) throw error;
+      }
+    }
+  }
+}
+
+interface Entered {
+  readonly rowId: string;
+  readonly sessionNumber: number;
+  readonly state: string;
+  readonly fence: number;
+}
+
+interface Taken extends RunKey {
+  readonly state: string;
+  readonly kind: RunKind;
+  readonly isDetached: boolean;
+  readonly input: string;
+  readonly attempts: number;
+  readonly cancel: string | null;
+}
+
+/** A run that is open already must not be counted again, so nothing may be left of the attempt. */
+async function enterAgain(
+  client: Queryable,
+  query: { text: string; values: unknown[] },
+  key: RunKey,
+): Promise<Entered | undefined> {
+  const { rows } = await client.query<Entered>(query);
+  if (rows[0]) return rows[0];
+  const { rows: open } = await client.query({
+    text: `${sql.findStatement} and r.state in ('queued', 'running')`,
+    values: [key.appName, key.userId, key.sessionId, key.runId],
+  });
+  if (open.length === 0) return undefined;
+  throw new AppError('session_busy', `Run "${key.runId}" is not over yet`, { retryAfter: 1 });
+}
+
+const channelOf = (home: string): string => `agent-${home}`;

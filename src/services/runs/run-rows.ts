@@ -1,0 +1,40 @@
+import type { StoredRun } from '../../core/run-store.ts';
+import { RunStatus } from '../../schemas/run-record.ts';
+
+/** A run as the tables have it, whichever database they are in. Times are in seconds. */
+export interface RunRow {
+  readonly rowId: string;
+  readonly sessionNumber: number;
+  readonly runId: string;
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly state: string;
+  readonly error: string | null;
+  readonly home: string | null;
+  readonly fingerprint: string | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export function storedRun(row: RunRow): StoredRun {
+  const { rowId, sessionNumber, runId, appName, userId, sessionId, createdAt, startedAt, endedAt } = row;
+  const error = row.error === null ? undefined : (JSON.parse(row.error) as { code: string; message: string });
+  return {
+    ref: { session: sessionNumber, id: rowId },
+    run: {
+      id: runId,
+      appName,
+      userId,
+      sessionId,
+      status: RunStatus.parse(row.state),
+      createdAt,
+      ...(startedAt !== null && { startedAt }),
+      ...(endedAt !== null && { endedAt }),
+      ...(error && { error }),
+    },
+    home: row.home ?? undefined,
+    fingerprint: row.fingerprint ?? undefined,
+  };
+}
