@@ -9,6 +9,7 @@ import type { Event } from '../schemas/event.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
+import { askedRun, isTwice } from './asked-run.ts';
 import { type Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import { takeBack } from './branching.ts';
 import { type DurableLine } from './durable-line.ts';
@@ -251,17 +252,9 @@ export class RunDesk implements Runs {
     }
   }
 
-  /** The run that an earlier request of the same idempotency key started. */
-  async #asked(session: SessionKey, { key, idempotencyKey, fingerprint }: Asked): Promise<Run | undefined> {
-    const here = this.#background.asked(key);
-    const kept = here ? undefined : await this.#ledger?.asked(session, idempotencyKey);
-    const earlier = here?.asked ?? kept;
-    if (!earlier) return undefined;
-    if (earlier.fingerprint !== fingerprint) {
-      throw new AppError('idempotency_mismatch', 'This Idempotency-Key was sent before, with another request');
-    }
-    await here?.accepted;
-    return here ? this.get(here.key) : kept?.run;
+  #asked(session: SessionKey, asked: Asked): Promise<Run | undefined> {
+    const get = (key: RunKey): Promise<Run> => this.get(key);
+    return askedRun(session, asked, { background: this.#background, ledger: this.#ledger, get });
   }
 
   #feedHere(key: RunKey): RunFeed | undefined {
@@ -290,6 +283,3 @@ export class RunDesk implements Runs {
     return session;
   }
 }
-
-/** Whether the same request was under way elsewhere. */
-const isTwice = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';

@@ -81,6 +81,7 @@ export class RunFeed {
       const frame = this.#frames[index];
       if (frame) {
         index += 1;
+        if (!isAfter(frame, last)) continue; // whoever reads on may be ahead of a feed that is filled anew
         last = frame;
         yield frame;
       } else if (this.#isOver) {
@@ -121,17 +122,20 @@ export class RunFeed {
   }
 
   /** Where the first frame behind a place is. */
-  #indexAfter({ whole, piece }: Position): number {
+  #indexAfter(place: Position): number {
     let [low, high] = [0, this.#frames.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       const frame = this.#frames[middle];
-      if (frame && (frame.whole < whole || (frame.whole === whole && frame.piece <= piece))) low = middle + 1;
+      if (frame && !isAfter(frame, place)) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 }
+
+const isAfter = (one: Position, other: Position): boolean =>
+  one.whole > other.whole || (one.whole === other.whole && one.piece > other.piece);
 
 function weightOf({ content }: Event): number {
   let weight = eventWeight;

@@ -46,7 +46,7 @@ export class RunSender {
   }
 
   close(): void {
-    for (const name of [...this.#watchers.keys()]) this.#forget(name);
+    for (const name of this.#watchers.keys()) this.#forget(name);
   }
 
   #forget(name: string): void {

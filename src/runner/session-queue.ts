@@ -19,7 +19,7 @@ export class SessionQueue implements RunLine {
     this.#maxWaiting = maxWaiting;
   }
 
-  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Turn> {
+  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Seat> {
     signal.throwIfAborted();
     const key = lineOf(session);
     const line = this.#lines.get(key);
@@ -73,7 +73,7 @@ export class SessionQueue implements RunLine {
 const lineOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
 
 /** A class, because an object with functions of its own made for every run outlives the run in the garbage collector. */
-class Seat implements Turn, LocalRun {
+export class Seat implements Turn, LocalRun {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs = Date.now();

@@ -5,7 +5,7 @@ import { staticLoader } from '../../src/loaders/static.ts';
 import { createModelRegistry } from '../../src/models/registry.ts';
 import { RunDesk } from '../../src/runner/run-desk.ts';
 import { Runner } from '../../src/runner/runner.ts';
-import { SessionQueue } from '../../src/runner/session-line.ts';
+import { SessionQueue } from '../../src/runner/session-queue.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';

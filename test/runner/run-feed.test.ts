@@ -74,3 +74,12 @@ it('lets a reader go when its signal aborts', async () => {
 
   await expect(reading).rejects.toThrow('left');
 });
+
+it('leaves out what a reader has who is ahead of the feed', async () => {
+  const feed = new RunFeed();
+  const reading = Array.fromAsync(feed.read({ whole: 1, piece: 1 }, open));
+  for (const each of [event('a'), event('b', true), event('c', true), event('d')]) feed.put(each);
+  feed.end(undefined);
+
+  expect((await reading).map(place)).toEqual(['1.2', '2.0']);
+});

@@ -1,0 +1,70 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, it } from 'vitest';
+import { numbers, Replica, twoReplicas } from './replicas.ts';
+
+// Each test loses a server of its own; the two of the bed are those that stay. They run side by side, because most of
+// the time is spent waiting until a server counts as lost.
+
+let bed: Awaited<ReturnType<typeof twoReplicas>>;
+beforeAll(async () => {
+  bed = await twoReplicas();
+});
+afterAll(() => bed.close());
+
+it.concurrent('goes on with the runs of a server that was killed, and loses or repeats no event', async ({
+  expect,
+}) => {
+  const { a: other } = bed;
+  const victim = await Replica.start(bed.uri);
+  const sessions = await Promise.all(Array.from({ length: 4 }, () => victim.newSession('steps')));
+  const text = '30 x 60';
+  const runs = await Promise.all(sessions.map(async (session) => (await victim.start(session, text)).run));
+  const queued = (await victim.start(sessions[0]!, '2 x 1')).run;
+  const heads = await Promise.all(
+    sessions.map((session, index) => victim.follow(session, runs[index]!.id, { count: 20 + index * 3 })),
+  );
+  victim.signal('SIGKILL');
+
+  const tails = await Promise.all(
+    sessions.map((session, index) => other.follow(session, runs[index]!.id, { last: heads[index]!.at(-1)!.id! })),
+  );
+
+  for (const [index, session] of sessions.entries()) {
+    const { id } = runs[index]!;
+    expect(await other.wait(session, id)).toMatchObject({ status: 'done' });
+    const history = (await other.history(session)).filter(({ run }) => run === id);
+    expect(history.map((event) => event.text)).toEqual([text, ...numbers(30)]);
+    const whole = [...heads[index]!, ...tails[index]!].filter(({ data }) => data['partial'] === undefined);
+    expect(whole.map((frame) => frame.id)).toEqual(numbers(30).map((number) => `${id}:${Number(number)}`));
+  }
+  expect(await other.wait(sessions[0]!, queued.id)).toMatchObject({ status: 'done' });
+});
+
+it.concurrent('stores nothing for a server that was frozen past its lease', async ({ expect }) => {
+  const { a: other } = bed;
+  const victim = await Replica.start(bed.uri);
+  const session = await victim.newSession('steps');
+  const { run } = await victim.start(session, '30 x 80');
+  await pause(300);
+  victim.signal('SIGSTOP');
+  await expect.poll(async () => (await other.history(session)).length, { timeout: 15_000 }).toBeGreaterThan(15);
+  victim.signal('SIGCONT');
+
+  expect(await other.wait(session, run.id)).toMatchObject({ status: 'done' });
+  expect((await other.history(session)).map(({ text }) => text)).toEqual(['30 x 80', ...numbers(30)]);
+  expect((await victim.process.fetchJson('/health')).status).toBe(200);
+  await victim.process.stop();
+});
+
+it.concurrent('gives its runs to others when it is told to end', async ({ expect }) => {
+  const { b: other } = bed;
+  const victim = await Replica.start(bed.uri);
+  const session = await victim.newSession('steps');
+  const { run } = await victim.start(session, '30 x 60');
+  await victim.follow(session, run.id, { count: 10 });
+
+  expect(await victim.process.stop()).toBe(0);
+
+  expect(await other.wait(session, run.id)).toMatchObject({ status: 'done' });
+  expect((await other.history(session)).map(({ text }) => text)).toEqual(['30 x 60', ...numbers(30)]);
+});
