@@ -1,5 +1,6 @@
+import type { Event } from '../../../src/schemas/event.ts';
 import type { State } from '../../../src/schemas/session.ts';
-import type { EventLog } from './event-log.ts';
+import { Follower, followerOf } from './follower.ts';
 
 /** One change of a key, by the event at a position. `null` deletes. */
 export interface StateChange {
@@ -7,40 +8,19 @@ export interface StateChange {
   readonly value: unknown;
 }
 
-const known = new WeakMap<EventLog, StateHistory>();
-
-/** The history of a log's state, up to date. */
-export function stateHistoryOf(log: EventLog): StateHistory {
-  const history = known.get(log) ?? new StateHistory();
-  known.set(log, history);
-  history.follow(log);
-  return history;
-}
-
-/** Who changed what when: looks at each event once. */
-export class StateHistory {
+/** Who changed what of the state when. */
+export class StateHistory extends Follower {
   readonly changes = new Map<string, StateChange[]>();
-  #seen = 0;
-  #last = '';
-  #generation = 0;
 
-  /** Takes in what the log has got since; begins again when events it has seen were replaced. */
-  follow({ events, generation }: EventLog): void {
-    if (generation !== this.#generation || (this.#seen > 0 && events[this.#seen - 1]?.id !== this.#last)) {
-      this.changes.clear();
-      this.#seen = 0;
-      this.#generation = generation;
-    }
-    for (; this.#seen < events.length; this.#seen += 1) {
-      const event = events[this.#seen];
-      if (!event) break;
-      this.#last = event.id;
-      for (const [key, value] of Object.entries(event.actions.stateDelta)) {
-        const changes = this.changes.get(key);
-        const change = { position: this.#seen, value };
-        if (changes) changes.push(change);
-        else this.changes.set(key, [change]);
-      }
+  protected override reset(): void {
+    this.changes.clear();
+  }
+
+  protected override take({ actions }: Event, position: number): void {
+    for (const [key, value] of Object.entries(actions.stateDelta)) {
+      const changes = this.changes.get(key);
+      if (changes) changes.push({ position, value });
+      else this.changes.set(key, [{ position, value }]);
     }
   }
 
@@ -64,6 +44,9 @@ export class StateHistory {
     return changes[lastUpTo(changes, position - 1)]?.value ?? undefined;
   }
 }
+
+/** The history of a log's state. */
+export const stateHistoryOf = followerOf(() => new StateHistory());
 
 /** Index of the last change at or before a position; -1 when there is none. */
 function lastUpTo(changes: readonly StateChange[], position: number): number {

@@ -1,0 +1,85 @@
+import { SkipBack, SkipForward, X } from 'lucide-react';
+import { useMemo } from 'react';
+import { useLogVersion } from '../../app/current.ts';
+import { setQuery, usePlace } from '../../app/place.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import { shownCount, shownTime } from '../../parts/numbers.ts';
+import { momentOf } from './moment.ts';
+import './time.css';
+
+/** Goes along the session: the chosen event is the moment that chat, state, agents, artifacts and trace show. */
+export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
+  const { log } = workspace;
+  const version = useLogVersion(workspace);
+  const { query } = usePlace();
+  const chosen = query.get('e');
+  const position = (chosen === null ? undefined : log.positionOf(chosen)) ?? log.events.length - 1;
+  const moment = useMemo(
+    () => momentOf(log.events, position),
+    // `version` stands for what is in the log
+    [log, position, version],
+  );
+  if (!query.has('time') || log.events.length === 0) return null;
+  const last = log.events.length - 1;
+  const go = (to: number): void => {
+    const event = log.events[Math.min(Math.max(0, to), last)];
+    if (event) setQuery({ e: event.id }, { replace: true });
+  };
+  const event = log.events[position];
+  const said = event && `event ${position + 1} of ${last + 1}, ${event.author}, ${shownTime(event.timestamp)}`;
+  return (
+    <div className="time-strip" role="group" aria-label="Time">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="One event back"
+        title="One event back"
+        disabled={position <= 0}
+        onClick={() => go(position - 1)}
+      >
+        <SkipBack size={14} aria-hidden />
+      </button>
+      <input
+        type="range"
+        className="grow"
+        aria-label="Moment"
+        aria-valuetext={said}
+        min={0}
+        max={last}
+        value={position}
+        onChange={(change) => go(Number(change.target.value))}
+      />
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="One event on"
+        title="One event on"
+        disabled={position >= last}
+        onClick={() => go(position + 1)}
+      >
+        <SkipForward size={14} aria-hidden />
+      </button>
+      <span className="meta time-words">
+        {position + 1}/{last + 1} · {event && shownTime(event.timestamp)} · ↑{shownCount(moment.input)} ↓
+        {shownCount(moment.output)}
+      </span>
+      <button
+        type="button"
+        className="button small"
+        disabled={chosen === null}
+        onClick={() => setQuery({ e: undefined }, { replace: true })}
+      >
+        Now
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Close the time slider"
+        title="Close the time slider"
+        onClick={() => setQuery({ time: undefined }, { replace: true })}
+      >
+        <X size={14} aria-hidden />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import {
+  CircleAlert,
+  CircleDollarSign,
+  CircleOff,
+  Gauge,
+  Repeat,
+  RotateCw,
+  Timer,
+  type LucideIcon,
+} from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { useLogVersion, useWorkspaceVersion } from '../../app/current.ts';
+import { Link } from '../../app/link.tsx';
+import { withQuery } from '../../app/place.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import { Empty } from '../../parts/states.tsx';
+import { type Finding, type FindingKind, findingsIn } from './findings.ts';
+import './waste.css';
+
+const icons: Readonly<Record<FindingKind, LucideIcon>> = {
+  repeat: Repeat,
+  circle: RotateCw,
+  unused: CircleOff,
+  full: Gauge,
+  slow: Timer,
+  dear: CircleDollarSign,
+  failed: CircleAlert,
+};
+const mostLinks = 12;
+
+/** Loops and waste in the session, each with a link to where it happened. */
+export function FindingsPanel({ workspace }: { readonly workspace: Workspace }) {
+  const version = useLogVersion(workspace);
+  useWorkspaceVersion(workspace);
+  const isRunning = workspace.run.status === 'running';
+  // While it runs every event would mean a new look at all of them.
+  const findings = useMemo(
+    () => (isRunning ? undefined : findingsIn(workspace.log.events)),
+    // `version` stands for what is in the log
+    [workspace, version, isRunning],
+  );
+  return (
+    <div className="stack">
+      <h2>Loops and waste</h2>
+      {!findings && <p className="secondary">Looks through the session when the run is over.</p>}
+      {findings?.length === 0 && (
+        <Empty title="Nothing stands out">
+          Repeated calls, circles, failures, unused results, slow and dear steps would be listed here.
+        </Empty>
+      )}
+      {findings && findings.length > 0 && (
+        <ul className="findings">
+          {findings.map((finding, index) => (
+            <FindingView key={index} finding={finding} workspace={workspace} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function FindingView({ finding, workspace }: { readonly finding: Finding; readonly workspace: Workspace }) {
+  const [isOpen, setOpen] = useState(false);
+  const { kind, title, detail, events } = finding;
+  const Icon = icons[kind];
+  const shown = isOpen ? events : events.slice(0, mostLinks);
+  return (
+    <li className="finding" data-kind={kind}>
+      <p className="row">
+        <Icon size={16} aria-hidden className="finding-icon" />
+        <span className="finding-title">{title}</span>
+      </p>
+      <p className="secondary">{detail}</p>
+      <p className="finding-links meta">
+        {shown.map((event) => (
+          <Link key={event.id} to={withQuery({ e: event.id, t: undefined })}>
+            event {(workspace.log.positionOf(event.id) ?? 0) + 1}
+          </Link>
+        ))}
+        {events.length > shown.length && (
+          <button type="button" className="button small" onClick={() => setOpen(true)}>
+            {events.length - shown.length} more
+          </button>
+        )}
+      </p>
+    </li>
+  );
+}
