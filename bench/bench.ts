@@ -11,7 +11,9 @@ export interface Bench {
   /** 1 for the full amount of work. */
   readonly scale: number;
   /** Starts the measured server over a folder that holds only these apps. */
-  start(apps: readonly App[]): Promise<ChildServer>;
+  start(apps: readonly App[], flags?: readonly string[]): Promise<ChildServer>;
+  /** A folder that goes with the bench. */
+  readonly folder: string;
   startBare(kind: 'fastify' | 'sse'): Promise<ChildServer>;
   /** Stops every server started so far. */
   stopAll(): Promise<void>;
@@ -42,10 +44,11 @@ export function openBench({ rounds, scale, entry }: BenchOptions): Bench {
   return {
     rounds,
     scale,
-    start: (apps) => {
+    folder,
+    start: (apps, flags = []) => {
       const agents = join(folder, apps.join('-'));
       writeAgents(agents, apps);
-      return start([...startFlags(), entry, '--port', '0', '--agents', agents], '/list-apps');
+      return start([...startFlags(), entry, '--port', '0', '--agents', agents, ...flags], '/list-apps');
     },
     startBare: (kind) => start(['bench/bare-server.ts', kind], '/version'),
     stopAll,

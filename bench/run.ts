@@ -3,6 +3,7 @@ import { openBench, type Bench } from './bench.ts';
 import { measureCrowd, measureOthersDuringStreams } from './cases/crowd.ts';
 import { measureSilentClients, measureStart } from './cases/footprint.ts';
 import { measureReads, measureTurns } from './cases/history.ts';
+import { measureDurableTurns, measurePostgres, measureSqlite } from './cases/storage.ts';
 import { measureRuns, measureStreams } from './cases/throughput.ts';
 import { printReport, type Row } from './report.ts';
 
@@ -15,6 +16,9 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   others: measureOthersDuringStreams,
   start: measureStart,
   silent: measureSilentClients,
+  sqlite: measureSqlite,
+  postgres: measurePostgres,
+  durable: measureDurableTurns,
 };
 
 const { values } = parseArgs({

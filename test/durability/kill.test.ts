@@ -31,7 +31,8 @@ async function acknowledged(uri: string, round: number): Promise<string[]> {
   const lines: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
   const ended = once(child.stdout, 'end');
-  await once(child.stdout, 'data');
+  await Promise.race([once(child.stdout, 'data'), gone]);
+  if (child.exitCode !== null) throw new Error(`The program ended by itself, with ${child.exitCode}`);
   await pause(Math.random() * 150);
   child.kill('SIGKILL');
   await gone;

@@ -104,7 +104,7 @@ export class PostgresDatabase {
   /** The driver is loaded here: who keeps sessions elsewhere does not pay for it. */
   async #connectPool(): Promise<Pool> {
     const { default: pg } = await import('pg');
-    const { maxConnections = 10, connectTimeoutMs = 3000, queryTimeoutMs = 30_000, onIdleError } = this.#options;
+    const { maxConnections = 10, connectTimeoutMs = 5000, queryTimeoutMs = 30_000, onIdleError } = this.#options;
     const pool = new pg.Pool({
       connectionString: this.uri,
       max: maxConnections,

@@ -1,9 +1,9 @@
 import { Order, type Ordered } from '../../base/order.ts';
 import type { Event } from '../../schemas/event.ts';
 
-/** The first events of a history; `size` counts the characters of their JSON. */
+/** The first events of a history, in an array of their own; `size` counts the characters of their JSON. */
 export interface Remembered {
-  readonly events: readonly Event[];
+  readonly events: Event[];
   /** The number of the event after the last. */
   readonly nextSeq: number;
   readonly size: number;
@@ -52,14 +52,24 @@ export class HistoryCache {
     }
     this.#recency.remove(held);
     this.#recency.add(held);
-    return held;
+    // A copy: appends go on while the caller reads what is missing.
+    return { events: held.events.slice(), nextSeq: held.nextSeq, size: held.size };
   }
 
-  /** Keeps a whole history. `size` counts the characters of its JSON. */
+  /** Keeps a whole history, unless more of it is held by now. `size` counts the characters of its JSON. */
   keep({ sessionNumber, revision, nextSeq }: Position, events: Event[], size: number): void {
     const old = this.#bySession.get(sessionNumber);
+    if (old && old.revision === revision && old.nextSeq >= nextSeq) return;
     if (old) this.#forget(old);
-    const held: Held = { sessionNumber, revision, nextSeq, events, size, before: undefined, after: undefined };
+    const held: Held = {
+      sessionNumber,
+      revision,
+      nextSeq,
+      events: events.slice(),
+      size,
+      before: undefined,
+      after: undefined,
+    };
     this.#bySession.set(sessionNumber, held);
     this.#recency.add(held);
     this.#grow(size);

@@ -1,13 +1,22 @@
 import type { Dialect } from '../postgres/dialect.ts';
 
+/** What an append has besides its event; its values come in this order, behind the nine that each has. */
+export interface AppendShape {
+  /** The run, its step and its fence. */
+  readonly isGuarded: boolean;
+  /** What is set and removed of the session's state. */
+  readonly changesState: boolean;
+  /** The same of the app's and of the user's state. */
+  readonly changesScopes: boolean;
+}
+
 /** The statements of the session tables, in the dialect of one database. */
 export interface SessionStatements {
   readonly find: string;
   readonly findByApp: string;
   readonly list: string;
   readonly create: string;
-  readonly append: string;
-  readonly appendWithScopes: string;
+  readonly append: (shape: AppendShape) => string;
   readonly events: string;
   readonly importEvents: string;
 }
@@ -32,8 +41,7 @@ export function sessionStatements({ time, hasEventSequence }: Dialect): SessionS
     findByApp: `${row} where s.id = $2 and s.app_name = $1 order by s.user_id limit 1`,
     list: `${row} where s.app_name = $1 and s.user_id = $2 order by s.num`,
     create: createStatement(time),
-    append: appendStatement(time, hasEventSequence, false),
-    appendWithScopes: appendStatement(time, hasEventSequence, true),
+    append: (shape) => appendStatement({ time, hasEventSequence }, shape),
     events: `select o.seq::float8 as seq, o.body, e.event_data::text as "eventData"
       from agent_events o left join events e on o.body is null
         and e.id = o.event_id and e.app_name = $1 and e.user_id = $2 and e.session_id = $3
@@ -60,25 +68,31 @@ function createStatement(time: Dialect['time']): string {
     select num::float8 as num from made`;
 }
 
-// $1 app, $2 user, $3 session, $4 time in ms, $5 time in s, $6 and $7 what is set and removed of the session's state,
-// $8 event id, $9 invocation, $10 event_data, $11 body, $12 run, $13 step, $14 fence, then as above from $15 on.
-function appendStatement(time: Dialect['time'], hasEventSequence: boolean, withScopes: boolean): string {
+// $1 app, $2 user, $3 session, $4 time in ms, $5 time in s, $6 event id, $7 invocation, $8 event_data, $9 body.
+function appendStatement(
+  { time, hasEventSequence }: Dialect,
+  { isGuarded, changesState, changesScopes }: AppendShape,
+): string {
+  let values = 9;
+  const next = (): string => `$${(values += 1)}`;
+  const [run, step, fence] = isGuarded ? [next(), next(), next()] : [];
+  const [set, removed] = changesState ? [next(), next()] : [];
   const moment = `greatest(${time('$4::float8')}, update_time + interval '1 millisecond')`;
+  const own = `fence = ${fence} and not exists (select from agent_events where run_id = ${run} and step = ${step})`;
   return `with made as (
       update sessions set next_seq = next_seq + 1, update_time = ${moment},
-          clock_ms = extract(epoch from ${moment}) * 1000, last_update = greatest(${lastUpdate}, $5::float8),
-          state = case when $6::text is null then state else (state - $7::text[]) || $6::jsonb end
+          clock_ms = extract(epoch from ${moment}) * 1000, last_update = greatest(${lastUpdate}, $5::float8)
+          ${changesState ? `, state = (state - ${removed}::text[]) || ${set}::jsonb` : ''}
           ${hasEventSequence ? ', event_sequence = event_sequence + 1' : ''}
-        where id = $3 and app_name = $1 and user_id = $2 and ($14::bigint is null or fence = $14)
-          and not exists (select from agent_events where run_id = $12 and step = $13)
+        where id = $3 and app_name = $1 and user_id = $2 ${isGuarded ? `and ${own}` : ''}
         returning num, next_seq - 1 as seq, update_time, last_update),
     event as (
       insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)
-        select $8, $1, $2, $3, $9, update_time, $10::jsonb, seq from made),
+        select $6, $1, $2, $3, $7, update_time, $8::jsonb, seq from made),
     booked as (
-      insert into agent_events (session_num, seq, event_id, run_id, step, body)
-        select num, seq, $8, $12, $13::int, $11 from made)
-    ${withScopes ? `, ${scopes(time, 'made', 15)}` : ''}
+      insert into agent_events (session_num, seq, event_id, body${isGuarded ? ', run_id, step' : ''})
+        select num, seq, $6, $9${isGuarded ? `, ${run}, ${step}::int` : ''} from made)
+    ${changesScopes ? `, ${scopes(time, 'made', values + 1)}` : ''}
     select num::float8 as "sessionNumber", seq::float8 as seq, last_update as "lastUpdateTime" from made`;
 }
 

@@ -146,29 +146,19 @@ export class PostgresSessionTables implements SessionTables {
     changes: StateChanges,
     guard: AppendGuard | undefined,
   ): Promise<Appended | undefined> {
-    const { append, appendWithScopes } = await this.#prepared();
-    const hasScopes = changes.app !== undefined || changes.user !== undefined;
-    const values = [
-      appName,
-      userId,
-      sessionId,
-      Math.floor(event.timestamp * 1000),
-      event.timestamp,
-      setOf(changes.session),
-      changes.session ? keysOf(changes.session.removed) : null,
-      event.id,
-      event.invocationId,
-      toJsonb(event.eventData),
-      event.body,
-      guard?.runId ?? null,
-      guard?.step ?? null,
-      guard?.fence ?? null,
-      ...(hasScopes ? scopeValues(changes) : []),
-    ];
-    const query = hasScopes
-      ? { name: 'agent-append-scopes', text: appendWithScopes, values }
-      : { name: 'agent-append', text: append, values };
-    return (await this.#database.query<Appended>(query))[0];
+    const { append } = await this.#prepared();
+    const shape = {
+      isGuarded: guard !== undefined,
+      changesState: changes.session !== undefined,
+      changesScopes: changes.app !== undefined || changes.user !== undefined,
+    };
+    const values: unknown[] = [appName, userId, sessionId, Math.floor(event.timestamp * 1000), event.timestamp];
+    values.push(event.id, event.invocationId, toJsonb(event.eventData), event.body);
+    if (guard) values.push(guard.runId, guard.step, guard.fence);
+    if (changes.session) values.push(setOf(changes.session), keysOf(changes.session.removed));
+    if (shape.changesScopes) values.push(...scopeValues(changes));
+    const name = `agent-append-${Number(shape.isGuarded)}${Number(shape.changesState)}${Number(shape.changesScopes)}`;
+    return (await this.#database.query<Appended>({ name, text: append(shape), values }))[0];
   }
 
   /** Why nothing was appended; or, for a step that was stored before, what was. */

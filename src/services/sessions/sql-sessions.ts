@@ -132,7 +132,7 @@ export class SqlSessions implements SessionService {
       return (await this.#read(row, row.nextSeq - recent)).events;
     }
     const { events, size } = await this.#read(row, held?.nextSeq ?? 1);
-    const whole = held ? [...held.events, ...events] : events;
+    const whole = held ? held.events.concat(events) : events;
     this.#cache.keep(row, whole, size + (held?.size ?? 0));
     return whole;
   }

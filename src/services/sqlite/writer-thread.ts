@@ -33,9 +33,9 @@ parentPort?.on('message', (batch: readonly Write[] | 'close') => {
 function perform(batch: readonly Write[]): WriteOutcome[] {
   try {
     const context = open();
-    context.connection.exec('begin immediate');
-    const outcomes = batch.map((write) => attempt(context, write));
-    context.connection.exec('commit');
+    context.connection.run('begin immediate');
+    const outcomes = batch.map((write) => attempt(context, write, batch.length > 1));
+    if (context.connection.isInTransaction) context.connection.run('commit');
     return outcomes;
   } catch (error) {
     // Nothing of the batch is stored.
@@ -44,17 +44,22 @@ function perform(batch: readonly Write[]): WriteOutcome[] {
   }
 }
 
-/** Performs one write of a batch: when it fails, it alone is undone. Throws when the transaction is lost. */
-function attempt(context: { connection: Connection; dialect: Dialect }, write: Write): WriteOutcome {
+/** Performs one write: when it fails, it alone is undone. Throws when the transaction is lost. */
+function attempt(
+  context: { connection: Connection; dialect: Dialect },
+  write: Write,
+  hasCompany: boolean,
+): WriteOutcome {
   const { connection } = context;
-  connection.exec('savepoint one');
+  if (hasCompany) connection.run('savepoint one');
   try {
     const value = applyWrite(context, write);
-    connection.exec('release one');
+    if (hasCompany) connection.run('release one');
     return { value };
   } catch (error) {
     if (isOutage(error) || !connection.isInTransaction) throw error;
-    connection.exec('rollback to one; release one');
+    if (!hasCompany) connection.run('rollback');
+    else connection.exec('rollback to one; release one');
     return { failure: failureOf(error) };
   }
 }
