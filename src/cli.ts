@@ -50,6 +50,10 @@ async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroun
     const { validate } = await import('./validate.ts');
     return await validate(config, { dir: operand, json: line.own.has('json'), cwd });
   }
+  if (['migrate', 'export', 'import', 'gc'].includes(line.command)) {
+    const { tendStores } = await import('./stores.ts');
+    return await tendStores(config, { command: line.command, operand, isTrial: line.own.has('dry-run'), cwd });
+  }
   const { serve } = await import('./serve.ts');
   return await serve(config, { env, version: ownVersion() });
 }

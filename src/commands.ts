@@ -27,6 +27,8 @@ const running = [
   'memoryService',
 ];
 
+const stores = ['sessionService', 'artifactService', 'memoryService'];
+
 /** What the program can do, the usual first. */
 export const commands: readonly Command[] = [
   {
@@ -100,5 +102,37 @@ export const commands: readonly Command[] = [
     ],
     settings: running,
     maxOperands: 1_000,
+  },
+  {
+    name: 'migrate',
+    usage: 'migrate [flags]',
+    summary: 'Makes or brings up to date the tables of the databases that services are kept in. Serving does it, too.',
+    flags: [],
+    settings: stores,
+    maxOperands: 0,
+  },
+  {
+    name: 'export',
+    usage: 'export [file] [flags]',
+    summary: 'Writes all sessions, with their artifacts, as lines of JSON to a file, or to standard output.',
+    flags: [],
+    settings: stores,
+    maxOperands: 1,
+  },
+  {
+    name: 'import',
+    usage: 'import [file] [flags]',
+    summary: 'Reads an export from a file, or from standard input. Sessions that are there already are left alone.',
+    flags: [],
+    settings: stores,
+    maxOperands: 1,
+  },
+  {
+    name: 'gc',
+    usage: 'gc [flags]',
+    summary: 'Deletes sessions beyond --session-ttl and --max-sessions, with their artifacts and memories.',
+    flags: [{ flag: 'dry-run', description: 'Delete nothing; say what would go' }],
+    settings: [...stores, 'sessionTtl', 'maxSessions'],
+    maxOperands: 0,
   },
 ];

@@ -4,6 +4,7 @@ import { composeEngine, type EngineOptions } from './engine.ts';
 import { buildApp } from './http/app.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { loadPrices } from './prices.ts';
+import { keepCollecting } from './services/retention.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -34,16 +35,31 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     config: httpConfigOf(config, apps),
   });
   runs.start();
+  const collecting = new AbortController();
+  const collected = keepCollecting(
+    engine.services,
+    { sessionTtlMs: config.sessionTtl, maxSessions: config.maxSessions },
+    {
+      everyMs: collectEveryMs,
+      signal: collecting.signal,
+      onFailure: (error) => log.warn({ err: error }, 'sessions beyond the limits could not be deleted'),
+    },
+  );
   return {
     app,
     apps,
     close: async () => {
+      collecting.abort();
+      await collected;
       await app.close();
       await runner.close();
       await databases.close();
     },
   };
 }
+
+/** How often sessions beyond the limits are looked for. */
+const collectEveryMs = 600_000;
 
 /** Only that: the rest of a URI may hold a password. */
 const schemeOf = (uri: string): string => uri.slice(0, uri.indexOf(':'));

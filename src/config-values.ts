@@ -3,7 +3,7 @@ import { z } from 'zod';
 // The same value comes as text (flag, environment) or typed (file). These schemas take both.
 
 const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
-const times: Readonly<Record<string, number>> = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const times: Readonly<Record<string, number>> = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function wholeNumber(least: number, most: number = Number.MAX_SAFE_INTEGER) {
   const error =
@@ -16,7 +16,7 @@ export function wholeNumber(least: number, most: number = Number.MAX_SAFE_INTEGE
   );
 }
 
-/** Milliseconds, from `500ms`, `10s`, `5m`, `1h`; a bare number counts seconds. */
+/** Milliseconds, from `500ms`, `10s`, `5m`, `1h`, `30d`; a bare number counts seconds. */
 export function time(most = 24 * 3_600_000) {
   return measure(times, most, 'must be a time such as 500ms, 10s or 5m');
 }

@@ -88,6 +88,15 @@ export const Config = z.strictObject({
   sessionService: setting(serviceUri('sessions').default('memory:'), 'Where sessions are kept', { value: 'URI' }),
   artifactService: setting(serviceUri('artifacts').default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
   memoryService: setting(serviceUri('memories').default('memory:'), 'Where memories are kept', { value: 'URI' }),
+  sessionTtl: setting(
+    time(100 * 366 * 86_400_000).optional(),
+    'Time after its last event that a session is deleted, such as 30d',
+    { value: 'TIME', shown: 'never' },
+  ),
+  maxSessions: setting(wholeNumber(1).optional(), 'Sessions that are kept; those unused for longest go first', {
+    value: 'COUNT',
+    shown: 'no limit',
+  }),
   logLevel: setting(
     z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

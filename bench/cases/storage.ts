@@ -148,8 +148,8 @@ async function appends(sessions: SessionService, concurrency: number, amount: nu
   return amount;
 }
 
-async function inParallel(count: number, work: () => Promise<void>): Promise<void> {
-  await Promise.all(Array.from({ length: count }, work));
+async function inParallel(workers: number, work: () => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: workers }, work));
 }
 
 function eventsOf(amount: number): Event[] {

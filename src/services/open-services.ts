@@ -1,5 +1,6 @@
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
+import type { SessionKey } from '../schemas/session.ts';
 import { FileArtifacts } from './artifacts/files.ts';
 import { InMemoryArtifacts } from './artifacts/in-memory.ts';
 import { PostgresArtifactTables } from './artifacts/postgres.ts';
@@ -22,6 +23,9 @@ export interface ServiceOptions {
   readonly sessionService: string;
   readonly artifactService: string;
   readonly memoryService: string;
+  /** What the sessions are kept to; databases are cleaned by `collectGarbage`. */
+  readonly sessionTtl?: number | undefined;
+  readonly maxSessions?: number | undefined;
   /** Told of a connection to a database that broke while nobody used it. */
   readonly onConnectionLost?: (error: Error) => void;
 }
@@ -44,19 +48,34 @@ export interface OpenedServices {
 export function openServices(options: ServiceOptions): OpenedServices {
   const databases = new Databases(options.onConnectionLost);
   const place = parseServiceUri('sessions', options.sessionService);
+  const artifacts = artifactsAt(parseServiceUri('artifacts', options.artifactService), databases);
+  const memories = memoriesAt(parseServiceUri('memories', options.memoryService), databases);
+  const forget = (key: SessionKey): void => {
+    // A store that is out of reach keeps what nobody asks for any more.
+    const gone = [artifacts.deleteSessionArtifacts(key), memories.deleteSessionMemory(key)];
+    void Promise.allSettled(gone);
+  };
   return {
-    sessions: sessionsAt(place, databases),
-    artifacts: artifactsAt(parseServiceUri('artifacts', options.artifactService), databases),
-    memories: memoriesAt(parseServiceUri('memories', options.memoryService), databases),
+    sessions: sessionsAt(place, databases, { ...options, forget }),
+    artifacts,
+    memories,
     runs: runsAt(place, databases),
     databases,
   };
 }
 
-function sessionsAt(place: ServicePlace, databases: Databases): SessionService {
+function sessionsAt(
+  place: ServicePlace,
+  databases: Databases,
+  { sessionTtl, maxSessions, forget }: ServiceOptions & { forget: (key: SessionKey) => void },
+): SessionService {
   if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
-  return new InMemorySessions();
+  return new InMemorySessions({
+    ...(sessionTtl !== undefined && { idleMs: sessionTtl }),
+    ...(maxSessions !== undefined && { maxSessions }),
+    onEvicted: forget,
+  });
 }
 
 function artifactsAt(place: ServicePlace, databases: Databases): ArtifactService {

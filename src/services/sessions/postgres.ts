@@ -10,6 +10,8 @@ import type {
   Appended,
   EventRow,
   NewSessionRow,
+  NumberedKey,
+  OutdatedBounds,
   SessionRow,
   SessionTables,
   StateChange,
@@ -22,6 +24,8 @@ const uniqueViolation = '23505';
 const importedAtOnce = 500;
 /** Pauses before an append is tried again while the database is away: a restart of it is survived in mid-run. */
 const retryPausesMs = [50, 150, 300, 500, 1000, 1000, 1000, 1000];
+
+const keys = `select app_name as "appName", user_id as "userId", id as "sessionId", num::float8 as "sessionNumber"`;
 
 /** The session tables in PostgreSQL. Any number of servers may share them. */
 export class PostgresSessionTables implements SessionTables {
@@ -85,6 +89,21 @@ export class PostgresSessionTables implements SessionTables {
           select event_id, $1, $2, $3 from agent_events join gone on session_num = num)`,
       values,
     });
+  }
+
+  allAfter(after: number, limit: number): Promise<NumberedKey[]> {
+    const text = `${keys} from sessions where num > $1 order by num limit $2`;
+    return this.#database.query<NumberedKey>(text, [after, limit]);
+  }
+
+  async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
+    const { time } = await this.#database.dialect();
+    const text = `${keys} from sessions where queued = 0 and (
+        ($1::float8 is not null and update_time < ${time('$1::float8')}) or ($2::bigint is not null and num in (
+          select num from sessions order by update_time desc, num desc offset $2::bigint)))
+      order by update_time limit $3`;
+    const found = await this.#database.query<NumberedKey>(text, [beforeMs ?? null, keep ?? null, limit]);
+    return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
   }
 
   async events(
@@ -235,8 +254,8 @@ async function insertEvents(
 const setOf = (change: StateChange | undefined): string | null => (change ? toJsonb(JSON.stringify(change.set)) : null);
 
 /** Keys as they are in the database, which holds some characters only in disguise. */
-const keysOf = (keys: readonly string[]): string[] =>
-  keys.map((key) => JSON.parse(toJsonb(JSON.stringify(key))) as string);
+const keysOf = (names: readonly string[]): string[] =>
+  names.map((name) => JSON.parse(toJsonb(JSON.stringify(name))) as string);
 
 const scopeValues = ({ app, user }: StateChanges): unknown[] =>
   [app, user].flatMap((change) => [setOf(change), change ? keysOf(change.removed) : null]);

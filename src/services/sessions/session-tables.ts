@@ -58,6 +58,19 @@ export interface StoredEventRow {
   readonly eventData: string | null;
 }
 
+/** Sessions without open runs that are too old or too many; at most `limit` of them. */
+export interface OutdatedBounds {
+  /** Last written to before this time. */
+  readonly beforeMs: number | undefined;
+  /** Behind so many that were written to last. */
+  readonly keep: number | undefined;
+  readonly limit: number;
+}
+
+export interface NumberedKey extends SessionKey {
+  readonly sessionNumber: number;
+}
+
 /** The statements a session store needs of a relational database. All of them throw `unavailable` when it is out of reach. */
 export interface SessionTables {
   /** Throws `session_exists`, and `invalid_request` for an event id that is used twice. */
@@ -67,6 +80,9 @@ export interface SessionTables {
   findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined>;
   list(owner: SessionOwner): Promise<SessionRow[]>;
   delete(key: SessionKey): Promise<void>;
+  /** Sessions numbered above `after`, in order, at most `limit`. */
+  allAfter(after: number, limit: number): Promise<NumberedKey[]>;
+  outdated(bounds: OutdatedBounds): Promise<SessionKey[]>;
   /** Events numbered `from` to below `to`, in order, at most `limit`. */
   events(session: SessionRow, range: { from: number; to: number; limit: number }): Promise<StoredEventRow[]>;
   /** The number of an event; `undefined` when the session has none of that id. */

@@ -12,6 +12,7 @@ import {
   type SessionKey,
   type SessionOwner,
 } from '../../schemas/session.ts';
+import type { Archive, RetentionLimits } from '../retention.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
 import { HistoryCache } from './history-cache.ts';
 import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
@@ -26,7 +27,7 @@ const eventsAtOnce = 500;
  * Keeps sessions in a relational database, in the tables of ADK and some of our own. An event is stored when its
  * transaction is committed. Histories that were read are remembered, and only what is new is read again.
  */
-export class SqlSessions implements SessionService {
+export class SqlSessions implements SessionService, Archive {
   readonly #tables: SessionTables;
   readonly #cache: HistoryCache;
 
@@ -102,6 +103,21 @@ export class SqlSessions implements SessionService {
 
   async closeSession(): Promise<void> {
     // Nothing is held for a session but a copy of its history, which goes when room is needed.
+  }
+
+  async *allSessions(): AsyncGenerator<SessionKey, void, void> {
+    for (let after = 0; ;) {
+      const keys = await this.#tables.allAfter(after, eventsAtOnce);
+      for (const { appName, userId, sessionId } of keys) yield { appName, userId, sessionId };
+      const last = keys.at(-1);
+      if (!last) return;
+      after = last.sessionNumber;
+    }
+  }
+
+  outdatedSessions({ sessionTtlMs, maxSessions }: RetentionLimits, limit: number): Promise<SessionKey[]> {
+    const beforeMs = sessionTtlMs === undefined ? undefined : Date.now() - sessionTtlMs;
+    return this.#tables.outdated({ beforeMs, keep: maxSessions, limit });
   }
 
   check(): Promise<void> {

@@ -1,10 +1,13 @@
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
+import { dialectOf } from '../sqlite/migrate.ts';
 import type {
   Appended,
   EventRow,
   NewSessionRow,
+  NumberedKey,
+  OutdatedBounds,
   SessionRow,
   SessionTables,
   StateChanges,
@@ -23,6 +26,8 @@ const rows = `select s.app_name as appName, s.user_id as userId, s.id as session
   s.update_time, s.clock_ms, s.last_update
   from sessions s left join app_states a on a.app_name = s.app_name
   left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;
+
+const keys = 'select app_name as appName, user_id as userId, id as sessionId, num as sessionNumber';
 
 /** The session tables in SQLite. One server writes to a file; ADK and tools may have it open, too. */
 export class SqliteSessionTables implements SessionTables {
@@ -55,6 +60,22 @@ export class SqliteSessionTables implements SessionTables {
     return this.#database.write('deleteSession', key);
   }
 
+  allAfter(after: number, limit: number): Promise<NumberedKey[]> {
+    const sql = `${keys} from sessions where num > ? order by num limit ?`;
+    return this.#database.read((connection) => connection.all<NumberedKey>(sql, after, limit));
+  }
+
+  async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
+    const time = beforeMs === undefined ? null : await this.#time(beforeMs);
+    const sql = `${keys} from sessions where queued = 0 and (update_time < ? or num in (
+        select num from sessions order by update_time desc, num desc limit -1 offset coalesce(?, 1e15)))
+      order by update_time limit ?`;
+    const found = await this.#database.read((connection) =>
+      connection.all<NumberedKey>(sql, time, keep ?? null, limit),
+    );
+    return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
+  }
+
   events(
     { appName, userId, sessionId, sessionNumber }: SessionRow,
     { from, to, limit }: { from: number; to: number; limit: number },
@@ -76,6 +97,11 @@ export class SqliteSessionTables implements SessionTables {
 
   append(key: SessionKey, event: EventRow, changes: StateChanges, guard: AppendGuard | undefined): Promise<Appended> {
     return this.#database.write('appendEvent', { key, event, changes, guard });
+  }
+
+  /** A time as this database's columns hold it. */
+  #time(ms: number): Promise<number | string> {
+    return this.#database.read((connection) => dialectOf(connection).time(ms));
   }
 
   check(): Promise<void> {

@@ -52,7 +52,8 @@ function refusePickles(connection: Connection): void {
   );
 }
 
-function dialectOf(connection: Connection): Dialect {
+/** How the tables of an open database are made. */
+export function dialectOf(connection: Connection): Dialect {
   const columns = connection.all<{ name: string; type: string }>(
     'select name, type from pragma_table_info(?)',
     'sessions',

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+import type { ArtifactService, SessionService } from '../core/services.ts';
+import { Part } from '../schemas/content.ts';
+import { Session, sessionJson, type SessionKey } from '../schemas/session.ts';
+import type { Archive } from './retention.ts';
+
+// A store as lines of JSON: one for each session with its history and state, and one for each version of an artifact.
+
+const ArtifactLine = z.object({
+  appName: z.string(),
+  userId: z.string(),
+  sessionId: z.string(),
+  name: z.string(),
+  part: Part,
+  customMetadata: z.record(z.string(), z.unknown()),
+});
+const Line = z.union([z.object({ session: Session }), z.object({ artifact: ArtifactLine })]);
+
+/** Every session of the store, and every artifact of these sessions and their users, one by one. */
+export async function* exportLines(
+  sessions: SessionService & Archive,
+  artifacts: ArtifactService,
+): AsyncGenerator<string, void, void> {
+  const usersDone = new Set<string>();
+  for await (const key of sessions.allSessions()) {
+    const session = await sessions.getSession(key);
+    if (!session) continue; // deleted meanwhile
+    yield `{"session":${sessionJson(session)}}\n`;
+    const user = JSON.stringify([key.appName, key.userId]);
+    for (const name of await artifacts.listArtifactKeys(key)) {
+      if (name.startsWith('user:') && usersDone.has(user)) continue;
+      for (const { version, customMetadata } of await artifacts.listVersions(key, name)) {
+        const part = await artifacts.loadArtifact(key, name, version);
+        if (part) yield `${JSON.stringify({ artifact: { ...key, name, part, customMetadata } })}\n`;
+      }
+    }
+    usersDone.add(user);
+  }
+}
+
+export interface Imported {
+  readonly sessions: number;
+  readonly artifacts: number;
+  /** Sessions that were there already, and were left alone. */
+  readonly skipped: readonly SessionKey[];
+}
+
+/**
+ * Reads lines of an export. A session that is there already is left as it is, and so are its artifacts. Throws
+ * `invalid_request` for a line that is no export.
+ */
+export async function importLines(
+  lines: AsyncIterable<string>,
+  sessions: SessionService,
+  artifacts: ArtifactService,
+): Promise<Imported> {
+  const skipped = new Map<string, SessionKey>();
+  const done = { sessions: 0, artifacts: 0 };
+  let number = 0;
+  for await (const text of lines) {
+    number += 1;
+    if (text.trim() === '') continue;
+    const line = parseLine(text, number);
+    if ('session' in line) {
+      const { appName, userId, id, state, events } = line.session;
+      const key = { appName, userId, sessionId: id };
+      if (await sessions.getSession(key, { numRecentEvents: 1 })) {
+        skipped.set(idOf(key), key);
+        continue;
+      }
+      await sessions.createSession({ appName, userId }, { sessionId: id, state, events });
+      done.sessions += 1;
+    } else {
+      const { name, part, customMetadata, ...key } = line.artifact;
+      if (skipped.has(idOf(key))) continue;
+      await artifacts.saveArtifact(key, name, part, customMetadata);
+      done.artifacts += 1;
+    }
+  }
+  return { ...done, skipped: [...skipped.values()] };
+}
+
+const idOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stringify([appName, userId, sessionId]);
+
+function parseLine(text: string, number: number): z.output<typeof Line> {
+  try {
+    return Line.parse(JSON.parse(text));
+  } catch (error) {
+    throw new AppError('invalid_request', `Line ${number} is no line of an export`, { cause: error });
+  }
+}

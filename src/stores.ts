@@ -1,0 +1,104 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { AppError, errorText } from './base/errors.ts';
+import { redact } from './base/redact.ts';
+import type { Config } from './config.ts';
+import { exportLines, importLines } from './services/archive.ts';
+import { type OpenedServices, openServices } from './services/open-services.ts';
+import { collectGarbage, isArchive } from './services/retention.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface StoreOptions {
+  /** `migrate`, `export`, `import` or `gc`. */
+  readonly command: string;
+  /** A file. */
+  readonly operand: string | undefined;
+  /** Whether nothing is to be deleted. */
+  readonly isTrial: boolean;
+  readonly cwd: string;
+}
+
+/** Looks after what the services keep. Resolves with the exit code. Throws UsageError for stores that keep nothing. */
+export async function tendStores(config: Config, options: StoreOptions): Promise<number> {
+  const services = openServices(config);
+  const stopped = new AbortController();
+  const stop = (): void => stopped.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    await act(services, config, { ...options, signal: stopped.signal });
+    return 0;
+  } catch (error) {
+    if (stopped.signal.aborted) return 130;
+    if (isFileFault(error)) throw new UsageError(errorText(error));
+    if (!(error instanceof AppError)) throw error;
+    say(`${errorText(error)}${error.cause === undefined ? '' : `: ${errorText(error.cause)}`}`);
+    return 1;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    await services.databases.close();
+  }
+}
+
+async function act(
+  services: OpenedServices,
+  config: Config,
+  { command, operand, isTrial, cwd, signal }: StoreOptions & { signal: AbortSignal },
+): Promise<void> {
+  const { sessions, artifacts, memories } = services;
+  const file = operand === undefined || operand === '-' ? undefined : resolve(cwd, operand);
+  if (command === 'migrate') {
+    for (const service of [sessions, artifacts, memories]) await service.check?.();
+    const places = new Set([config.sessionService, config.artifactService, config.memoryService]);
+    places.delete('memory:');
+    for (const uri of places) say(`${redact(uri)} is up to date`);
+    return;
+  }
+  if (!isArchive(sessions)) {
+    throw new UsageError(`${config.sessionService} keeps nothing: name a database with --session-service`);
+  }
+  if (command === 'export') {
+    const target = file === undefined ? process.stdout : createWriteStream(file, { mode: 0o600 });
+    let sessionCount = 0;
+    const lines = async function* (): AsyncGenerator<string, void, void> {
+      for await (const line of exportLines(sessions, artifacts)) {
+        if (line.startsWith('{"session"')) sessionCount += 1;
+        yield line;
+      }
+    };
+    await pipeline(lines, target, { signal, end: file !== undefined });
+    say(`${sessionCount} sessions written`);
+    return;
+  }
+  if (command === 'import') {
+    const source = file === undefined ? process.stdin : createReadStream(file);
+    const done = await importLines(linesOf(source.setEncoding('utf8')), sessions, artifacts);
+    say(`${done.sessions} sessions and ${done.artifacts} artifacts read; ${done.skipped.length} were there already`);
+    return;
+  }
+  const limits = { sessionTtlMs: config.sessionTtl, maxSessions: config.maxSessions };
+  if (limits.sessionTtlMs === undefined && limits.maxSessions === undefined) {
+    throw new UsageError('Nothing is beyond a limit without one: give --session-ttl or --max-sessions');
+  }
+  const collected = await collectGarbage(services, limits, { signal, isTrial });
+  say(`${collected.sessions.length} sessions ${isTrial ? 'would be ' : ''}deleted`);
+}
+
+async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  let open = '';
+  for await (const chunk of source) {
+    const lines = (open + chunk).split('\n');
+    open = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield open;
+}
+
+/** Whether a file of ours cannot be opened. */
+function isFileFault(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return ['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EROFS'].includes(code);
+}
+
+/** What is said is no part of an export. */
+const say = (text: string): void => void process.stderr.write(`${text}\n`);

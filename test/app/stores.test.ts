@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { openServices } from '../../src/services/open-services.ts';
+import { saying } from '../contracts/events.ts';
+import { start, type Ended } from './program.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'agent-stores-'));
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const at = (name: string): string[] => [
+  '--session-service',
+  `sqlite:${join(cwd, `${name}.db`)}`,
+  '--artifact-service',
+  `file:${join(cwd, name)}`,
+];
+const program = (...args: string[]): Promise<Ended> => {
+  const started = start(args, { cwd });
+  started.end('');
+  return started.ended;
+};
+
+async function fill(name: string): Promise<void> {
+  const [, sessionService = '', , artifactService = ''] = at(name);
+  const { sessions, artifacts, databases } = openServices({
+    sessionService,
+    artifactService,
+    memoryService: 'memory:',
+  });
+  for (const sessionId of ['s1', 's2']) {
+    const owner = { appName: 'app', userId: 'ada' };
+    const session = await sessions.createSession(owner, {
+      sessionId,
+      state: { 'app:theme': 'dark', topic: sessionId },
+    });
+    await sessions.appendEvent(session, saying('hi\n"there"', { mood: 'blue' }));
+    await artifacts.saveArtifact({ ...owner, sessionId }, 'note', { text: sessionId }, { why: 1 });
+    await artifacts.saveArtifact({ ...owner, sessionId }, 'user:face', { text: sessionId });
+  }
+  await databases.close();
+}
+
+it('takes everything from one store to another, once', async () => {
+  await fill('one');
+
+  expect(await program('export', 'all.jsonl', ...at('one'))).toMatchObject({ code: 0, err: '2 sessions written\n' });
+  expect(await program('import', 'all.jsonl', ...at('two'))).toMatchObject({
+    code: 0,
+    err: '2 sessions and 4 artifacts read; 0 were there already\n',
+  });
+  expect((await program('import', 'all.jsonl', ...at('two'))).err).toContain('0 sessions and 0 artifacts read; 2 were');
+
+  const withoutTimes = (text: string): string => text.replaceAll(/"lastUpdateTime":[\d.]+/g, '');
+  const again = await program('export', ...at('two'));
+  expect(withoutTimes(again.out)).toBe(withoutTimes(readFileSync(join(cwd, 'all.jsonl'), 'utf8')));
+});
+
+it('names the line that is no export, and a file that is not there', async () => {
+  writeFileSync(join(cwd, 'odd.jsonl'), '\n{"session":{}}\n');
+
+  expect(await program('import', 'odd.jsonl', ...at('three'))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Line 2 is no line of an export'),
+  });
+  expect((await program('import', 'none.jsonl', ...at('three'))).code).toBe(2);
+});
+
+it('makes the tables, says where, and keeps passwords to itself', async () => {
+  const made = await program('migrate', ...at('four'));
+  const refused = await program('migrate', '--session-service', 'postgres://ada:secret@127.0.0.1:1/db');
+
+  expect(made).toMatchObject({ code: 0, err: expect.stringContaining('four.db is up to date') });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('The database cannot be reached') });
+  expect(refused.err).not.toContain('secret');
+});
+
+it('deletes what is beyond the limits, after a trial that deletes nothing', async () => {
+  await fill('five');
+
+  const said = [
+    (await program('gc', '--max-sessions', '1', '--dry-run', ...at('five'))).err,
+    (await program('gc', '--max-sessions', '1', ...at('five'))).err,
+    (await program('gc', '--max-sessions', '1', ...at('five'))).err,
+  ];
+
+  expect(said).toEqual(['1 sessions would be deleted\n', '1 sessions deleted\n', '0 sessions deleted\n']);
+  expect(await program('gc', ...at('five'))).toMatchObject({ code: 2, err: expect.stringContaining('--session-ttl') });
+  expect(await program('gc', '--max-sessions', '1')).toMatchObject({ code: 2 });
+});
