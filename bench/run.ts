@@ -4,11 +4,12 @@ import { measureCrowd, measureOthersDuringStreams } from './cases/crowd.ts';
 import { measureSilentClients, measureStart } from './cases/footprint.ts';
 import { measureReads, measureTurns } from './cases/history.ts';
 import { measureDurableTurns, measurePostgres, measureSqlite } from './cases/storage.ts';
-import { measureRuns, measureStreams } from './cases/throughput.ts';
+import { measureRuns, measureStreams, measureToolRuns } from './cases/throughput.ts';
 import { printReport, type Row } from './report.ts';
 
 const cases: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   run: measureRuns,
+  tools: measureToolRuns,
   sse: measureStreams,
   turns: measureTurns,
   reads: measureReads,
