@@ -5,7 +5,7 @@ import { newEvent } from '../core/new-event.ts';
 import type { RunContext, Tool } from '../core/runtime.ts';
 import { type Content, textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import type { ValueSchema } from '../tools/value-schema.ts';
+import type { Checked, ValueSchema } from '../tools/value-schema.ts';
 
 export const answerToolName = 'set_model_response';
 
@@ -73,7 +73,7 @@ export async function outputOf(
 }
 
 /** The value in a JSON text, checked. */
-export async function checkText(text: string, schema: ValueSchema<unknown>): ReturnType<ValueSchema<unknown>['check']> {
+export async function checkText(text: string, schema: ValueSchema<unknown>): Promise<Checked<unknown>> {
   let value: unknown;
   try {
     value = JSON.parse(withoutFence(text));

@@ -1,6 +1,6 @@
 import { AppError, errorText } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import type { RunContext, Tool } from '../core/runtime.ts';
+import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
 import { type OpenSpan, openSpan } from '../telemetry/spans.ts';
@@ -76,12 +76,16 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   if (setting.refusal !== undefined) return { error: setting.refusal };
   const args = cloneJson(call.args ?? {});
   span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify(args));
-  const early = attempt.tool && (await askBefore(attempt, tool, args));
+  const early =
+    attempt.tool && hasHook(setting.ctx, 'beforeTool', setting.callbacks.beforeTool)
+      ? await askBefore(attempt, tool, args)
+      : undefined;
   let result = early && asResponse(early);
   let isLater = false;
   if (result === undefined) {
     try {
-      const value = await run(attempt, args);
+      const started = run(attempt, args);
+      const value = started instanceof Promise ? await started : started;
       checkTransfer(context, setting.ctx);
       isLater = tool.isLongRunning === true && isNothing(value);
       result = isLater ? {} : asResponse(value);
@@ -93,8 +97,10 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
       result = asResponse(answer);
     }
   }
-  const replaced = await askAfter(attempt, tool, args, result);
-  if (replaced) return asResponse(replaced);
+  if (hasHook(setting.ctx, 'afterTool', setting.callbacks.afterTool)) {
+    const replaced = await askAfter(attempt, tool, args, result);
+    if (replaced) return asResponse(replaced);
+  }
   return isLater ? undefined : result;
 }
 
@@ -110,24 +116,31 @@ const nameless = (name: string): Tool => ({ kind: 'tool', name, description: '' 
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 
-async function run(attempt: Attempt, args: JsonObject): Promise<unknown> {
+/** Waits, with a limit, only for tools that take their time. */
+function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
   const { call, tool, context, setting } = attempt;
   const { ctx } = setting;
+  const work = surroundedRun(attempt, args);
+  if (!isThenable(work)) return work;
   const timeoutMs = tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultTimeoutMs;
-  return within(surroundedRun(attempt, args), timeoutMs, ctx.signal, () => {
+  return within(work, timeoutMs, ctx.signal, () => {
     const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
     context.giveUp(late);
     return late;
   });
 }
 
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+
 /** The tool's result, or that of the plugins that stand around it, the first plugin outermost. */
-function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObject): Promise<unknown> {
-  let answer = async (): Promise<unknown> => {
+function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObject): MaybePromise<unknown> {
+  const bare = (): MaybePromise<unknown> => {
     if (!tool) throw unknownTool(call.name, setting);
-    return confirmedRun(tool, args, context);
+    return tool.requireConfirmation ? confirmedRun(tool, args, context) : plainRun(tool, args, context);
   };
-  if (!hasHook(setting.ctx, 'aroundTool')) return answer();
+  if (!hasHook(setting.ctx, 'aroundTool')) return bare();
+  let answer = async (): Promise<unknown> => bare();
   for (const plugin of setting.ctx.plugins.toReversed()) {
     if (!plugin.aroundTool) continue;
     const ask = plugin.aroundTool.bind(plugin);
@@ -137,11 +150,16 @@ function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObje
   return answer();
 }
 
+function plainRun(tool: Tool, args: JsonObject, context: ToolCallContext): MaybePromise<unknown> {
+  if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
+  return tool.run(args, context);
+}
+
 /** Runs the tool, unless the user has to be asked first, or has said no. */
 async function confirmedRun(tool: Tool, args: JsonObject, context: ToolCallContext): Promise<unknown> {
   const { requireConfirmation } = tool;
   const verdict = context.toolConfirmation;
-  if (requireConfirmation && verdict?.confirmed === false) {
+  if (verdict?.confirmed === false) {
     return { error: `The user has rejected this call of "${tool.name}". Do not repeat it unless the user asks.` };
   }
   if (requireConfirmation && !verdict) {
@@ -151,8 +169,7 @@ async function confirmedRun(tool: Tool, args: JsonObject, context: ToolCallConte
       return { error: `The call of "${tool.name}" waits for the user's confirmation.` };
     }
   }
-  if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
-  return tool.run(args, context);
+  return plainRun(tool, args, context);
 }
 
 /** A tool may hand over to any agent of the tree, but only to one that is there. */
@@ -172,7 +189,6 @@ function unknownTool(name: string, { tools, missing = [] }: CallSetting): AppErr
 
 async function askBefore({ setting, context }: Attempt, tool: Tool, args: JsonObject): Promise<JsonObject | undefined> {
   const { ctx, callbacks } = setting;
-  if (!hasHook(ctx, 'beforeTool', callbacks.beforeTool)) return undefined;
   return firstAnswer<'beforeTool', JsonObject>(ctx, 'beforeTool', callbacks.beforeTool, (hook) =>
     hook(tool, args, context),
   );
@@ -198,7 +214,6 @@ async function askAfter(
   result: JsonObject,
 ): Promise<JsonObject | undefined> {
   const { ctx, callbacks } = setting;
-  if (!hasHook(ctx, 'afterTool', callbacks.afterTool)) return undefined;
   return firstAnswer<'afterTool', JsonObject>(ctx, 'afterTool', callbacks.afterTool, (hook) =>
     hook(tool, args, context, result),
   );

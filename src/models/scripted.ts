@@ -106,13 +106,12 @@ async function* answer(
   const { reply, groups } = fit;
   const values: TemplateValues = { groups, answerOf: (tool) => answerOf(request, tool) };
   const thought = reply.thought?.(values);
-  const chunks = reply.chunks?.map((chunk) => chunk(values));
-  if (request.stream && chunks) {
+  if (request.stream && reply.chunks) {
     if (thought !== undefined) yield partial({ text: thought, thought: true });
-    for (const text of chunks) {
+    for (const chunk of reply.chunks) {
       if (reply.delayMs > 0) await delay(reply.delayMs, signal);
       else signal.throwIfAborted();
-      yield partial({ text });
+      yield partial({ text: chunk(values) });
     }
   } else if (reply.delayMs > 0) await delay(reply.delayMs, signal);
   if (reply.error) yield failed(reply.error, reply.error.message(values));

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
 import type { MaybePromise, Tool, ToolContext } from '../core/runtime.ts';
-import { type SchemaSource, type ValueSchema, valueSchema } from './value-schema.ts';
+import { type Checked, type SchemaSource, type ValueSchema, valueSchema } from './value-schema.ts';
 
 export interface FunctionToolSpec<Args> {
   readonly name: string;
@@ -50,10 +50,12 @@ export function functionTool<Args = JsonObject>(spec: FunctionToolSpec<Args>): T
     ...(spec.requireConfirmation && { requireConfirmation: confirmationOf(spec, parameters) }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(customMetadata && { customMetadata }),
-    async run(args, ctx) {
+    run(args, ctx) {
       if (!parameters) return spec.run(args as Args, ctx);
-      const checked = await parameters.check(args);
-      return checked.ok ? spec.run(checked.value, ctx) : invalidArguments(name, checked.problems);
+      const answer = (checked: Checked<Args>): unknown =>
+        checked.ok ? spec.run(checked.value, ctx) : invalidArguments(name, checked.problems);
+      const checked = parameters.check(args);
+      return checked instanceof Promise ? checked.then(answer) : answer(checked);
     },
   };
 }

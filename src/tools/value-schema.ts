@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
-import { compileJsonSchema, pathText } from './json-schema-check.ts';
+import type { MaybePromise } from '../core/runtime.ts';
+import { compileJsonSchema, type JsonSchemaCheck, pathText } from './json-schema-check.ts';
 import { jsonSchemaFrom } from './schema-dialects.ts';
 
 /** A shape as authors write it: a zod type, or JSON Schema (Gemini's upper-case types included). */
@@ -15,8 +16,8 @@ export type Checked<T> =
 export interface ValueSchema<T> {
   /** JSON Schema, as a model is told it. */
   readonly json: JsonObject;
-  /** Never changes the value it is given. */
-  check(value: unknown): Promise<Checked<T>>;
+  /** Never changes the value it is given. A promise only where there is something to wait for. */
+  check(value: unknown): MaybePromise<Checked<T>>;
 }
 
 /** A model that gets more than this at once does not mend it better. */
@@ -29,14 +30,17 @@ export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
     throw new AppError('ConfigurationException', 'A schema was made by an older zod; this server reads zod 4');
   }
   const json = jsonSchemaFrom(source);
+  let compiled: JsonSchemaCheck | undefined;
+  const checkWith = (check: JsonSchemaCheck, value: unknown): Checked<T> => {
+    compiled = check;
+    const copy = structuredClone(value);
+    const problems = check(copy);
+    return problems.length === 0 ? { ok: true, value: copy as T } : refused(problems);
+  };
   return {
     json,
-    async check(value) {
-      const check = await compileJsonSchema(json);
-      const copy = structuredClone(value);
-      const problems = check(copy);
-      return problems.length === 0 ? { ok: true, value: copy as T } : refused(problems);
-    },
+    check: (value) =>
+      compiled ? checkWith(compiled, value) : compileJsonSchema(json).then((check) => checkWith(check, value)),
   };
 }
 
@@ -56,8 +60,17 @@ function zodToJson(type: z.ZodType): JsonObject {
   return json;
 }
 
-async function checkZod<T>(type: z.ZodType<T>, value: unknown): Promise<Checked<T>> {
-  const result = await type.safeParseAsync(value);
+function checkZod<T>(type: z.ZodType<T>, value: unknown): MaybePromise<Checked<T>> {
+  let result: z.ZodSafeParseResult<T>;
+  try {
+    result = type.safeParse(value);
+  } catch {
+    return type.safeParseAsync(value).then(checkedBy); // it has refinements or transforms that wait
+  }
+  return checkedBy(result);
+}
+
+function checkedBy<T>(result: z.ZodSafeParseResult<T>): Checked<T> {
   if (result.success) return { ok: true, value: result.data };
   return refused(result.error.issues.map(({ path, message }) => `${pathText(path)}: ${message}`));
 }
