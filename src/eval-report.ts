@@ -1,6 +1,5 @@
-import type { RunComparison } from './evaluation/compare.ts';
 import { faultsOf, outcomeOf, scoreText } from './evaluation/verdict.ts';
-import type { EvalCaseResult, EvalSetResult } from './schemas/eval-result.ts';
+import type { EvalCaseResult, EvalSetResult, RunComparison } from './schemas/eval-result.ts';
 
 const marks = { passed: 'ok', failed: 'FAIL', error: 'ERROR' } as const;
 

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
 import { changesText, junitOf, tableOf } from './eval-report.ts';
 import { metricsInConfig, metricsOfApp } from './evaluation/eval-config.ts';
+import { runsOf } from './evaluation/eval-results.ts';
 import { parseEvalSet, setIdOfFile } from './evaluation/eval-sets.ts';
 import type { EvalProgress } from './evaluation/evaluations.ts';
 import { isClean, outcomeOf } from './evaluation/verdict.ts';
@@ -152,11 +153,7 @@ async function baselineFor(
   baseline: string | undefined,
 ): Promise<string | undefined> {
   if (baseline !== 'latest') return baseline;
-  const start = `${appName}_${setId}_`;
-  const ids = (await evaluations.results.list(appName)).filter(
-    (id) => /^[\d.]+$/.test(id.slice(start.length)) && id.startsWith(start),
-  );
-  return ids.toSorted((a, b) => Number(a.slice(start.length)) - Number(b.slice(start.length))).at(-1);
+  return runsOf(appName, setId, await evaluations.results.list(appName))[0];
 }
 
 /** Draws how far a run is, where somebody watches. */

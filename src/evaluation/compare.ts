@@ -1,41 +1,14 @@
 import { evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
-import type { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
+import {
+  type CaseChange,
+  type Change,
+  changes,
+  type EvalCaseResult,
+  type EvalSetResult,
+  type MetricChange,
+  type RunComparison,
+} from '../schemas/eval-result.ts';
 import { isLowerBetter } from './metrics/all-metrics.ts';
-
-/** Worst first: the order in which changes are shown. */
-const changes = ['regressed', 'missing', 'improved', 'added', 'same'] as const;
-export type Change = (typeof changes)[number];
-
-/** How one metric of one case did in two runs; with repetitions, on average. */
-export interface MetricChange {
-  readonly metricName: string;
-  readonly change: Change;
-  readonly before?: number;
-  readonly after?: number;
-  readonly statusBefore?: EvalStatus;
-  readonly statusAfter?: EvalStatus;
-  /** Why it did not pass in the later run. */
-  readonly reason?: string;
-}
-
-export interface CaseChange {
-  readonly evalId: string;
-  readonly change: Change;
-  readonly statusBefore?: EvalStatus;
-  readonly statusAfter?: EvalStatus;
-  readonly metrics: readonly MetricChange[];
-  /** The sessions of the case in both runs, to look at. */
-  readonly sessionBefore?: string;
-  readonly sessionAfter?: string;
-}
-
-export interface RunComparison {
-  readonly before: string;
-  readonly after: string;
-  readonly counts: Readonly<Record<Change, number>>;
-  /** Regressions first; of one kind in the order of the later run. */
-  readonly cases: readonly CaseChange[];
-}
 
 /** What is different in a later run. A case regressed when its status, or a metric's status or score, got worse. */
 export function compareRuns(before: EvalSetResult, after: EvalSetResult): RunComparison {

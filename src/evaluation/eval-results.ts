@@ -45,3 +45,11 @@ export class EvalResults {
 /** The id of a result: the UI of ADK puts the same together from app, set and time. */
 export const resultIdOf = (appName: string, setId: string, seconds: number): string =>
   `${appName}_${setId}_${seconds}`.replaceAll('/', '_');
+
+/** Those of the ids that name runs of a set, newest first. */
+export function runsOf(appName: string, setId: string, resultIds: readonly string[]): string[] {
+  const start = resultIdOf(appName, setId, 0).slice(0, -1);
+  const secondsIn = (id: string): number => Number(id.slice(start.length));
+  const own = resultIds.filter((id) => id.startsWith(start) && /^\d+(?:\.\d+)?$/.test(id.slice(start.length)));
+  return own.toSorted((a, b) => secondsIn(b) - secondsIn(a));
+}

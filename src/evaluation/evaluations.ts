@@ -4,20 +4,27 @@ import { newId } from '../base/ids.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { MetricInfo } from '../schemas/eval-metric.ts';
-import type { EvalCaseResult, EvalSetResult, RunEvalRequest } from '../schemas/eval-result.ts';
+import type {
+  EvalCaseResult,
+  EvalRunSummary,
+  EvalSetResult,
+  RunComparison,
+  RunEvalRequest,
+} from '../schemas/eval-result.ts';
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import type { AgentSurroundings } from './case-run.ts';
-import { compareRuns, type RunComparison } from './compare.ts';
+import { compareRuns } from './compare.ts';
 import { metricsOfApp } from './eval-config.ts';
 import { evalFiles } from './eval-files.ts';
-import { EvalResults } from './eval-results.ts';
+import { EvalResults, runsOf } from './eval-results.ts';
 import { EvalSets } from './eval-sets.ts';
 import { caseOfSession } from './invocations.ts';
 import { KeptSessions } from './kept-sessions.ts';
 import { chooseMetrics, metricInfos } from './metrics/all-metrics.ts';
 import { type EvalMode, runSet } from './set-run.ts';
+import { summaryOf } from './verdict.ts';
 
 export interface EvaluationsOptions extends AgentSurroundings {
   readonly loader: AgentLoader;
@@ -147,6 +154,17 @@ export class Evaluations {
     const running = this.#running.get(runId);
     if (running?.appName !== appName) throw new AppError('run_not_found', `Evaluation run "${runId}" is not running`);
     running.abort.abort(new AppError('run_cancelled', 'The evaluation was cancelled'));
+  }
+
+  /** The newest runs of a set, newest first. Files that hold no result are left out. */
+  async summaries(appName: string, setId: string, limit: number): Promise<EvalRunSummary[]> {
+    const summaries: EvalRunSummary[] = [];
+    for (const id of runsOf(appName, setId, await this.results.list(appName))) {
+      if (summaries.length >= limit) break;
+      const result = await this.results.get(appName, id).catch(() => undefined);
+      if (result) summaries.push(summaryOf(result));
+    }
+    return summaries;
   }
 
   /** What is different in the later of two runs. Throws `eval_not_found`. */

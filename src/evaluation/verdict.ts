@@ -1,5 +1,5 @@
 import { type EvalMetricResult, evalStatus } from '../schemas/eval-metric.ts';
-import type { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
+import type { EvalCaseResult, EvalRunSummary, EvalSetResult } from '../schemas/eval-result.ts';
 import { isLowerBetter } from './metrics/all-metrics.ts';
 import { couldNotBeEvaluated } from './metrics/metric.ts';
 
@@ -21,6 +21,23 @@ export function outcomeOf({
 
 export const isClean = ({ evalCaseResults, cancelled }: EvalSetResult): boolean =>
   cancelled !== true && evalCaseResults.every((result) => outcomeOf(result) === 'passed');
+
+/** A run in a line. */
+export function summaryOf(result: EvalSetResult): EvalRunSummary {
+  const { evalSetResultId, evalSetId, creationTimestamp, mode, cancelled = false, evalCaseResults } = result;
+  const outcomes = evalCaseResults.map(outcomeOf);
+  const count = (wanted: Outcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+  return {
+    evalSetResultId,
+    evalSetId,
+    creationTimestamp,
+    ...(mode && { mode }),
+    cancelled,
+    passed: count('passed'),
+    failed: count('failed'),
+    errors: count('error'),
+  };
+}
 
 /** Why a case did not pass, a line for each metric and turn. */
 export function faultsOf(result: EvalCaseResult): string[] {

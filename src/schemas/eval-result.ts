@@ -69,6 +69,21 @@ export const EvalSetResult = lenient({
 }).meta({ id: 'EvalSetResult' });
 export type EvalSetResult = z.infer<typeof EvalSetResult>;
 
+/** A run in a line: how many of its cases passed, failed, and could not be run or evaluated. */
+export const EvalRunSummary = z
+  .object({
+    evalSetResultId: z.string(),
+    evalSetId: z.string(),
+    creationTimestamp: z.number(),
+    mode: ExecutionMode.optional(),
+    cancelled: z.boolean(),
+    passed: z.number().int(),
+    failed: z.number().int(),
+    errors: z.number().int(),
+  })
+  .meta({ id: 'EvalRunSummary' });
+export type EvalRunSummary = z.infer<typeof EvalRunSummary>;
+
 /** Who speaks for the user of a scenario. `scripted`: the given messages in order, then the conversation ends. */
 export const UserSimulatorConfig = lenient({
   type: z.string().optional(),
@@ -103,3 +118,43 @@ export type RunEvalRequest = z.infer<typeof RunEvalRequest>;
 
 /** A case result as a run answers it: with the app's name, and the pairs that older clients read. */
 export const RunEvalResult = EvalCaseResult.meta({ id: 'RunEvalResult' });
+
+/** What became of a case or metric in a later run, worst first. */
+export const changes = ['regressed', 'missing', 'improved', 'added', 'same'] as const;
+export const Change = z.enum(changes);
+export type Change = z.infer<typeof Change>;
+
+/** How one metric of one case did in two runs; with repetitions, on average. `reason`: why it did not pass later. */
+export const MetricChange = z.object({
+  metricName: z.string(),
+  change: Change,
+  before: z.number().optional(),
+  after: z.number().optional(),
+  statusBefore: EvalStatus.optional(),
+  statusAfter: EvalStatus.optional(),
+  reason: z.string().optional(),
+});
+export type MetricChange = z.infer<typeof MetricChange>;
+
+/** One case in two runs, with the sessions to look at. */
+export const CaseChange = z.object({
+  evalId: z.string(),
+  change: Change,
+  statusBefore: EvalStatus.optional(),
+  statusAfter: EvalStatus.optional(),
+  metrics: z.array(MetricChange),
+  sessionBefore: z.string().optional(),
+  sessionAfter: z.string().optional(),
+});
+export type CaseChange = z.infer<typeof CaseChange>;
+
+/** What is different in a later run: regressions first; of one kind in the order of the later run. */
+export const RunComparison = z
+  .object({
+    before: z.string(),
+    after: z.string(),
+    counts: z.record(Change, z.number().int()),
+    cases: z.array(CaseChange),
+  })
+  .meta({ id: 'RunComparison' });
+export type RunComparison = z.infer<typeof RunComparison>;

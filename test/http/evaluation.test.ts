@@ -1,44 +1,6 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { Evaluations } from '../../src/evaluation/evaluations.ts';
-import { buildApp } from '../../src/http/app.ts';
-import { staticLoader } from '../../src/loaders/static.ts';
-import { createModelRegistry } from '../../src/models/registry.ts';
-import { RunDesk } from '../../src/runner/run-desk.ts';
-import { Runner } from '../../src/runner/runner.ts';
-import { SessionQueue } from '../../src/runner/session-queue.ts';
-import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
-import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
-import { TraceRecorder } from '../../src/telemetry/recorder.ts';
-import { caseOf, hello, paris, weatherApp } from '../evaluation/scene.ts';
-
-/** The whole server over one scripted app, with a session "s" in which the weather was asked for. */
-async function weatherServer() {
-  const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
-  const surroundings = { loader: staticLoader([weatherApp()]), services, models: createModelRegistry({ env: {} }) };
-  const line = new SessionQueue();
-  const runner = new Runner({ ...surroundings, line });
-  const app = await buildApp({
-    ...surroundings,
-    runner,
-    runs: new RunDesk({ runner, line, services }),
-    evaluations: new Evaluations(surroundings),
-    traces: new TraceRecorder(),
-    version: '1.2.3',
-    log: { info: () => {}, warn: () => {}, error: () => {} },
-    config: { shutdownGraceMs: 0 },
-  });
-  onTestFinished(() => app.close());
-  const send = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) => {
-    const answer = await app.inject({ method, url, ...(payload && { payload }) });
-    return { status: answer.statusCode, body: JSON.parse(answer.body), text: answer.body };
-  };
-  await send('POST', '/apps/weather/users/u/sessions/s', {});
-  for (const text of ['weather in Paris', 'hello']) {
-    const newMessage = { role: 'user', parts: [{ text }] };
-    await send('POST', '/run', { appName: 'weather', userId: 'u', sessionId: 's', newMessage });
-  }
-  return { app, send };
-}
+import { expect, it } from 'vitest';
+import { caseOf, hello, paris } from '../evaluation/scene.ts';
+import { weatherServer } from './weather-server.ts';
 
 it('goes from a session to a result in the spelling of the interface specification', async () => {
   const { send } = await weatherServer();

@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
     const dialog = element.current;
     const before = document.activeElement;
     dialog?.showModal();
+    // The browser would choose the button that closes it.
+    dialog?.querySelector<HTMLElement>('input:not([type=checkbox]), textarea')?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement) before.focus();

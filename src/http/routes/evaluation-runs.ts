@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import type { Evaluations } from '../../evaluation/evaluations.ts';
 import { type EvalMetricResult, MetricInfo } from '../../schemas/eval-metric.ts';
-import { EvalSetResult, RunEvalRequest, RunEvalResult } from '../../schemas/eval-result.ts';
+import {
+  EvalRunSummary,
+  EvalSetResult,
+  RunComparison,
+  RunEvalRequest,
+  RunEvalResult,
+} from '../../schemas/eval-result.ts';
 import { Name } from '../../schemas/names.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import { type Operation, operation } from '../operation.ts';
-import { AppParams } from '../path-params.ts';
+import { AppParams, QueryCount } from '../path-params.ts';
 import { errorFrame } from '../problems.ts';
 import { EventStream, type SseOptions } from '../sse.ts';
 import { EvalResultParams, EvalSetParams, evaluationTag as tag, spellings } from './evaluation-paths.ts';
@@ -33,6 +39,17 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
       (results) => results,
     ),
     streamOperation(routes),
+    operation({
+      method: 'GET',
+      paths: spellings('/eval-runs', '/eval_runs'),
+      tag,
+      summary: 'List the newest runs of an evaluation set, each in a line',
+      params: AppParams,
+      query: z.object({ evalSetId: Name, limit: QueryCount.optional() }),
+      answer: { schema: z.array(EvalRunSummary) },
+      handle: ({ params, query: { evalSetId, limit = 20 } }) =>
+        evaluations.summaries(params.appName, evalSetId, Math.min(limit, 100)),
+    }),
     operation({
       method: 'POST',
       paths: spellings('/eval-runs/{runId}/cancel', '/eval_runs/{runId}/cancel'),
@@ -167,7 +184,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       summary: 'Compare a result with an earlier one: what got worse comes first',
       params: EvalResultParams,
       query: z.object({ with: EvalResultParams.shape.evalResultId }),
-      answer: { description: '`counts` by kind of change, and `cases` with their metrics' },
+      answer: { schema: RunComparison },
       handle: ({ params, query }) => evaluations.compare(params.appName, query.with, params.evalResultId),
     }),
   ];

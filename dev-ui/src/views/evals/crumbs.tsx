@@ -1,0 +1,22 @@
+import { Link } from '../../app/link.tsx';
+import { to } from '../../app/place.ts';
+
+interface CrumbsProps {
+  readonly app: string;
+  readonly set?: string;
+}
+
+/** The way back up: all sets of the app, and the set. */
+export function Crumbs({ app, set }: CrumbsProps) {
+  return (
+    <nav className="row meta" aria-label="Where this is">
+      <Link to={to('/apps/:app/evals', { app })}>Evaluations of {app}</Link>
+      {set !== undefined && (
+        <>
+          <span aria-hidden>/</span>
+          <Link to={to('/apps/:app/evals/:set', { app, set })}>{set}</Link>
+        </>
+      )}
+    </nav>
+  );
+}

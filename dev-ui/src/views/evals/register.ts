@@ -1,0 +1,63 @@
+import { ClipboardCheck } from 'lucide-react';
+import type { Contribution } from '../../app/registry.ts';
+import { askToSave } from './save-state.ts';
+
+export const contributions: readonly Contribution[] = [
+  {
+    kind: 'page',
+    pattern: '/apps/:app/evals',
+    title: 'Evaluations',
+    load: async () => (await import('./sets-page.tsx')).SetsPage,
+    nav: { label: 'Evaluations', icon: ClipboardCheck, order: 30 },
+  },
+  {
+    kind: 'page',
+    pattern: '/apps/:app/evals/:set',
+    title: 'Evaluation set',
+    load: async () => (await import('./set-page.tsx')).SetPage,
+  },
+  {
+    kind: 'page',
+    pattern: '/apps/:app/evals/:set/cases/:case',
+    title: 'Evaluation case',
+    load: async () => (await import('./case-page.tsx')).CasePage,
+  },
+  {
+    kind: 'page',
+    pattern: '/apps/:app/evals/:set/runs/:run',
+    title: 'Evaluation run',
+    load: async () => (await import('./result-page.tsx')).ResultPage,
+  },
+  {
+    kind: 'page',
+    pattern: '/apps/:app/evals/:set/runs/:before/vs/:after',
+    title: 'Compare runs',
+    load: async () => (await import('./compare-page.tsx')).ComparePage,
+  },
+  {
+    kind: 'command',
+    id: 'save-session-as-case',
+    label: 'Save session as evaluation case',
+    icon: ClipboardCheck,
+    place: 'session',
+    applies: ({ workspace }) => (workspace?.log.events.length ?? 0) > 0,
+    run: ({ workspace }) => workspace && askToSave({ key: workspace.key }),
+  },
+  {
+    kind: 'command',
+    id: 'save-turn-as-case',
+    label: 'Save turn as evaluation case',
+    keys: 's',
+    icon: ClipboardCheck,
+    place: 'event',
+    applies: ({ workspace, event }) => workspace !== undefined && event !== undefined,
+    run: ({ workspace, event }) =>
+      workspace && event && askToSave({ key: workspace.key, invocationId: event.invocationId }),
+  },
+  {
+    kind: 'slot',
+    slot: 'strip',
+    order: 90,
+    load: async () => (await import('./save-dialog.tsx')).SaveDialog,
+  },
+];

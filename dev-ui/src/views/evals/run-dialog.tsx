@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import type { MetricInfo } from '../../../../src/schemas/eval-metric.ts';
+import { type EvalRunBody, listMetrics } from '../../api/evals.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { metricLabel } from './outcome.tsx';
+
+interface RunDialogProps {
+  readonly app: string;
+  readonly onRun: (body: EvalRunBody) => void;
+  readonly onClose: () => void;
+}
+
+type Mode = 'live' | 'record' | 'recorded';
+const modes: readonly (readonly [Mode, string])[] = [
+  ['live', 'Live: models answer now'],
+  ['record', 'Record: live, and keep what models answer'],
+  ['recorded', 'Recorded: answer as recorded'],
+];
+
+/** Which metrics a run applies, and how. Nothing chosen: those of the app's test_config.json, or the usual ones. */
+export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
+  const metrics = useQuery({ queryKey: ['eval-metrics', app], queryFn: ({ signal }) => listMetrics(app, signal) });
+  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
+  const [mode, setMode] = useState<Mode | ''>('');
+  const [repetitions, setRepetitions] = useState('1');
+  const [concurrency, setConcurrency] = useState('4');
+  const [judge, setJudge] = useState('');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const evalMetrics = Object.entries(chosen).map(([metricName, text]) => ({
+      metricName,
+      ...(text.trim() !== '' && { threshold: Number(text) }),
+      ...(judge.trim() !== '' && { judgeModelOptions: { judgeModel: judge.trim() } }),
+    }));
+    onRun({
+      ...(evalMetrics.length > 0 && { evalMetrics }),
+      ...(mode !== '' && { mode }),
+      repetitions: Number(repetitions),
+      concurrency: Number(concurrency),
+    });
+  };
+  return (
+    <Dialog title="Run the set" wide onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <fieldset className="choice">
+          <legend>Metrics</legend>
+          <p className="meta">Nothing chosen: those of the app’s test_config.json, or the two usual ones.</p>
+          {metrics.isPending && <Loading label="Reading metrics" />}
+          {metrics.isError && <Failure error={metrics.error} onRetry={() => void metrics.refetch()} />}
+          <div className="metric-choices" tabIndex={0} role="group" aria-label="Metrics">
+            {metrics.data?.map((metric) => (
+              <MetricChoice key={metric.metricName} metric={metric} chosen={chosen} onChange={setChosen} />
+            ))}
+          </div>
+        </fieldset>
+        <div className="sides">
+          <label className="field">
+            <span>Models</span>
+            <select className="input" value={mode} onChange={(event) => setMode(event.target.value as Mode | '')}>
+              <option value="">As the set says</option>
+              {modes.map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Count label="Times each case runs" value={repetitions} most={100} onChange={setRepetitions} />
+          <Count label="Cases at the same time" value={concurrency} most={64} onChange={setConcurrency} />
+          <label className="field">
+            <span>Judge model, for metrics that ask one</span>
+            <input
+              className="input"
+              placeholder="gemini-2.5-flash"
+              value={judge}
+              onChange={(event) => setJudge(event.target.value)}
+            />
+          </label>
+        </div>
+        <div className="row end">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary">
+            Run
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface MetricChoiceProps {
+  readonly metric: MetricInfo;
+  /** Thresholds by the names of those chosen; empty: the usual one. */
+  readonly chosen: Readonly<Record<string, string>>;
+  readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
+}
+
+function MetricChoice({ metric: { metricName, description }, chosen, onChange }: MetricChoiceProps) {
+  const isChosen = metricName in chosen;
+  const toggle = (): void => {
+    const { [metricName]: _, ...others } = chosen;
+    onChange(isChosen ? others : { ...others, [metricName]: '' });
+  };
+  return (
+    <div className="metric-choice">
+      <input id={`metric-${metricName}`} type="checkbox" checked={isChosen} onChange={toggle} />
+      <label htmlFor={`metric-${metricName}`}>{metricLabel(metricName)}</label>
+      {isChosen && (
+        <input
+          className="input"
+          type="number"
+          step="any"
+          placeholder="threshold"
+          aria-label={`Threshold of ${metricLabel(metricName)}`}
+          value={chosen[metricName]}
+          onChange={(event) => onChange({ ...chosen, [metricName]: event.target.value })}
+        />
+      )}
+      <span className="meta">{description}</span>
+    </div>
+  );
+}
+
+interface CountProps {
+  readonly label: string;
+  readonly value: string;
+  readonly most: number;
+  readonly onChange: (value: string) => void;
+}
+
+function Count({ label, value, most, onChange }: CountProps) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        className="input"
+        type="number"
+        min={1}
+        max={most}
+        required
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
+  );
+}

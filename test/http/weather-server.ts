@@ -1,0 +1,46 @@
+import { onTestFinished } from 'vitest';
+import { Evaluations } from '../../src/evaluation/evaluations.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { staticLoader } from '../../src/loaders/static.ts';
+import { createModelRegistry } from '../../src/models/registry.ts';
+import { RunDesk } from '../../src/runner/run-desk.ts';
+import { Runner } from '../../src/runner/runner.ts';
+import { SessionQueue } from '../../src/runner/session-queue.ts';
+import type { ScriptRule } from '../../src/schemas/script.ts';
+import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
+import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
+import { TraceRecorder } from '../../src/telemetry/recorder.ts';
+import { weatherApp } from '../evaluation/scene.ts';
+
+/** The whole server over one scripted app, with a session "s" in which the weather was asked for. */
+export async function weatherServer(script?: readonly ScriptRule[]) {
+  const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
+  const surroundings = {
+    loader: staticLoader([weatherApp(script)]),
+    services,
+    models: createModelRegistry({ env: {} }),
+  };
+  const line = new SessionQueue();
+  const runner = new Runner({ ...surroundings, line });
+  const app = await buildApp({
+    ...surroundings,
+    runner,
+    runs: new RunDesk({ runner, line, services }),
+    evaluations: new Evaluations(surroundings),
+    traces: new TraceRecorder(),
+    version: '1.2.3',
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    config: { shutdownGraceMs: 0 },
+  });
+  onTestFinished(() => app.close());
+  const send = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) => {
+    const answer = await app.inject({ method, url, ...(payload && { payload }) });
+    return { status: answer.statusCode, body: JSON.parse(answer.body), text: answer.body };
+  };
+  await send('POST', '/apps/weather/users/u/sessions/s', {});
+  for (const text of script ? ['hello'] : ['weather in Paris', 'hello']) {
+    const newMessage = { role: 'user', parts: [{ text }] };
+    await send('POST', '/run', { appName: 'weather', userId: 'u', sessionId: 's', newMessage });
+  }
+  return { app, send };
+}
