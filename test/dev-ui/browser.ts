@@ -14,9 +14,9 @@ if (noBrowser !== undefined) console.warn(`Browser tests are skipped: ${noBrowse
 
 const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-sync'];
 
-/** A page in a browser of its own, and everything that went wrong in it. */
-export async function openPage(url: string): Promise<{ page: Page; faults: string[] }> {
-  const browser: Browser = await chromium.launch({ executablePath: executablePath!, args });
+/** A page in a browser of its own, and everything that went wrong in it. `flags` are the browser's. */
+export async function openPage(url: string, flags: readonly string[] = []): Promise<{ page: Page; faults: string[] }> {
+  const browser: Browser = await chromium.launch({ executablePath: executablePath!, args: [...args, ...flags] });
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   const faults: string[] = [];

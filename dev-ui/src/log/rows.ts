@@ -74,9 +74,11 @@ export function statusOf(call: FunctionCall, event: Event, response: FunctionRes
 export function rowsOf(event: Event, index: number): Row[] {
   const rows: Row[] = [];
   const parts = event.content?.parts ?? [];
-  const said = parts.filter((part) => !part.functionCall && !part.functionResponse && part.text !== '');
+  const written = parts.filter((part) => !part.functionCall && !part.functionResponse && part.text !== '');
+  const spoken = event.inputTranscription?.text ?? event.outputTranscription?.text ?? '';
+  const said = spoken === '' ? written : [...written, { text: spoken }];
   if (said.length > 0) {
-    const kind = event.author === 'user' ? 'user' : 'text';
+    const kind = event.author === 'user' || event.inputTranscription ? 'user' : 'text';
     rows.push({ kind, key: event.id, event, index, parts: said });
   }
   for (const [position, { functionCall: call }] of parts.entries()) {

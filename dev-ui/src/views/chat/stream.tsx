@@ -94,9 +94,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
       <div ref={scroller} className="stream" onScroll={onScroll}>
         {rows.length === 0 && !running && <NoRows filtered={log.rows.length > 0} />}
         <div
-          role="feed"
-          aria-label="Conversation"
-          aria-busy={running}
+          {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}
           className="virtual-inner"
           style={{ height: total }}
         >

@@ -1,0 +1,90 @@
+import type { Event } from '../../../../src/schemas/event.ts';
+import type { SessionKey } from '../../../../src/schemas/session.ts';
+import { addressOf } from '../../api/server.ts';
+
+interface Listener {
+  onOpen(): void;
+  onEvent(event: Event): void;
+  /** The server says that something of ours made no sense. */
+  onFault(text: string): void;
+  /** Waits before it tries again. */
+  onRetry(reason: string): void;
+  /** It is over. Without a reason it ended as it should. */
+  onEnd(reason: string | undefined): void;
+}
+
+/** Codes after which nothing will be different the next time. */
+const final = new Set([1000, 1002, 1007, 1008, 1009]);
+const retryMs = [500, 1_000, 2_000, 4_000, 8_000];
+/** Sound that waits to be sent beyond this is left out: it would come too late. */
+const mostBuffered = 256 * 1024;
+
+/** The connection to a live conversation. It is made again when it breaks. */
+export class LiveSocket {
+  readonly #url: string;
+  readonly #listener: Listener;
+  #socket: WebSocket | undefined;
+  #tries = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(key: SessionKey, listener: Listener) {
+    const query = new URLSearchParams({ app_name: key.appName, user_id: key.userId, session_id: key.sessionId });
+    this.#url = `${addressOf('run_live').replace(/^http/, 'ws')}?${query}`;
+    this.#listener = listener;
+    this.#connect();
+  }
+
+  /** Bare sound, without JSON around it. */
+  sendSound(samples: Int16Array<ArrayBuffer>): void {
+    const socket = this.#socket;
+    if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < mostBuffered) socket.send(samples);
+  }
+
+  sendPicture(data: string): void {
+    this.#send({ blob: { mimeType: 'image/jpeg', data } });
+  }
+
+  sendText(text: string): void {
+    this.#send({ content: { role: 'user', parts: [{ text }] } });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#send({ close: true });
+    this.#socket?.close(1000);
+  }
+
+  #send(message: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  #connect(): void {
+    const socket = new WebSocket(this.#url);
+    this.#socket = socket;
+    socket.addEventListener('open', () => {
+      this.#tries = 0;
+      this.#listener.onOpen();
+    });
+    socket.addEventListener('message', ({ data }) => this.#read(String(data)));
+    socket.addEventListener('close', ({ code, reason }: CloseEvent) => this.#closed(code, reason));
+  }
+
+  #read(data: string): void {
+    const value = JSON.parse(data) as Event | { readonly error: string };
+    if ('error' in value) this.#listener.onFault(String(value.error));
+    else this.#listener.onEvent(value);
+  }
+
+  #closed(code: number, reason: string): void {
+    if (this.#isClosed) return this.#listener.onEnd(undefined);
+    const words = reason || `The connection broke (${code})`;
+    const wait = retryMs[this.#tries];
+    if (code === 1000) return this.#listener.onEnd(undefined);
+    if (final.has(code) || wait === undefined) return this.#listener.onEnd(words);
+    this.#tries += 1;
+    this.#listener.onRetry(words);
+    this.#timer = setTimeout(() => this.#connect(), wait);
+  }
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { LiveInput } from '../../src/core/model.ts';
+import type { Event } from '../../src/schemas/event.ts';
+import { listen, says, server } from '../http/server.ts';
+import { accessibilityFaults, noBrowser, openPage } from './browser.ts';
+
+const fakeDevices = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
+const owner = { appName: 'demo', userId: 'user' };
+
+/** Half a second of a tone, as models send sound. */
+function tone(): string {
+  const samples = Int16Array.from({ length: 12_000 }, (_, index) => Math.sin(index / 10) * 8_000);
+  return Buffer.from(samples.buffer).toString('base64');
+}
+
+const sound = (): Event =>
+  says('', {
+    partial: true,
+    content: { role: 'model', parts: [{ inlineData: { mimeType: 'audio/pcm;rate=24000', data: tone() } }] },
+  });
+const transcript = (field: 'inputTranscription' | 'outputTranscription', text: string, finished: boolean): Event =>
+  says('', {
+    content: undefined,
+    author: field === 'inputTranscription' ? 'user' : 'demo_agent',
+    [field]: { text, finished },
+    ...(!finished && { partial: true }),
+  });
+
+type Talk = (input: AsyncIterable<LiveInput>, signal: AbortSignal) => AsyncGenerator<Event>;
+
+async function opened(talk: Talk, flags: readonly string[] = fakeDevices) {
+  let calls = 0;
+  const { app, services } = await server({
+    async startLive(_request, input, signal) {
+      calls += 1;
+      return { invocationId: 'e-1', [Symbol.asyncIterator]: () => talk(input, signal) };
+    },
+  });
+  await services.sessions.createSession(owner, { sessionId: 's1' });
+  const opening = await openPage(`${await listen(app)}/dev-ui/apps/demo/u/user/s/s1`, flags);
+  opening.page.setDefaultTimeout(10_000);
+  return { ...opening, app, calls: () => calls };
+}
+
+describe.skipIf(noBrowser !== undefined)('in a browser', () => {
+  it('sends sound from the microphone, plays the answer and writes down both sides', async () => {
+    let heardBytes = 0;
+    let isAnswered = false;
+    const loud: boolean[] = [];
+    const { page, faults } = await opened(async function* (input) {
+      for await (const heard of input) {
+        if (heard.kind !== 'blob' || !heard.blob.mimeType.startsWith('audio/')) continue;
+        const bytes = Buffer.from(heard.blob.data, 'base64');
+        heardBytes += bytes.length;
+        loud.push(
+          new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2).some((sample) => Math.abs(sample) > 500),
+        );
+        if (isAnswered || heardBytes < 64_000) continue;
+        isAnswered = true;
+        yield transcript('inputTranscription', 'Beep ', false);
+        yield transcript('inputTranscription', 'Beep beep', true);
+        yield sound();
+        yield transcript('outputTranscription', 'I heard you', true);
+      }
+    });
+
+    await page.getByRole('button', { name: 'Talk live' }).click();
+    const strip = page.getByRole('region', { name: 'Live conversation' });
+    await strip.getByText('Live', { exact: true }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('feed').getByText('Beep beep').waitFor();
+    await page.getByRole('feed').getByText('I heard you').waitFor();
+    await strip.getByText(/answered after/).waitFor();
+    expect(loud).toContain(true);
+    expect(await strip.getByRole('combobox', { name: 'Microphone' }).locator('option').count()).toBeGreaterThan(1);
+    await strip.getByRole('button', { name: 'End' }).click();
+    await strip.waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  it('sends silence while muted or while the key to talk is not held, and pictures while the camera is on', async () => {
+    const kinds = new Set<string>();
+    let isQuiet = true;
+    const { page } = await opened(async function* (input) {
+      for await (const heard of input) {
+        if (heard.kind === 'content') yield says(`You wrote ${heard.content.parts[0]?.text}`);
+        if (heard.kind !== 'blob') continue;
+        kinds.add(heard.blob.mimeType);
+        if (heard.blob.mimeType.startsWith('audio/') && /[^A=]/.test(heard.blob.data)) isQuiet = false;
+      }
+    });
+
+    await page.getByRole('button', { name: 'Talk live' }).click();
+    const strip = page.getByRole('region', { name: 'Live conversation' });
+    await strip.getByText('Live', { exact: true }).waitFor();
+    await strip.getByRole('button', { name: 'Push to talk' }).click();
+    await page.waitForTimeout(300); // what was on its way
+    isQuiet = true;
+    await page.waitForTimeout(1_500);
+    expect(isQuiet).toBe(true);
+    await strip.getByRole('button', { name: 'Hold to talk' }).focus();
+    await page.keyboard.down('Space');
+    await expect.poll(() => isQuiet, { timeout: 10_000 }).toBe(false);
+    await page.keyboard.up('Space');
+    await strip.getByRole('button', { name: 'Turn the camera on' }).click();
+    await strip.getByLabel('What the camera sees').waitFor();
+    await expect.poll(() => [...kinds], { timeout: 10_000 }).toContain('image/jpeg');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await strip.getByLabel('Say in writing').fill('hello');
+    await page.keyboard.press('Enter');
+    await page.getByRole('feed').getByText('You wrote hello').waitFor();
+  });
+
+  it('stops playing when it is interrupted, and connects again when the connection breaks', async () => {
+    let rounds = 0;
+    const { page, calls } = await opened(async function* (input) {
+      rounds += 1;
+      if (rounds === 1) {
+        for (let piece = 0; piece < 20; piece += 1) yield sound();
+        for await (const _ of input) break;
+        yield says('', { interrupted: true, content: undefined });
+        for await (const heard of input) if (heard.kind === 'content') break;
+        throw new Error('The provider hung up');
+      }
+      for await (const heard of input) if (heard.kind === 'content') yield says('Back again');
+    });
+
+    await page.getByRole('button', { name: 'Talk live' }).click();
+    const strip = page.getByRole('region', { name: 'Live conversation' });
+    await strip.getByText('interrupted').waitFor();
+    await strip.getByLabel('Say in writing').fill('break it');
+    await page.keyboard.press('Enter');
+    await expect.poll(calls, { timeout: 10_000 }).toBe(2);
+    await strip.getByText('Live', { exact: true }).waitFor();
+    await strip.getByLabel('Say in writing').fill('again');
+    await page.keyboard.press('Enter');
+    await page.getByRole('feed').getByText('Back again').waitFor();
+  });
+
+  it('says in words why it cannot hear, and goes on in writing', async () => {
+    const { page } = await opened(async function* (input) {
+      for await (const heard of input) if (heard.kind === 'content') yield says('Read you');
+    }, []);
+
+    await page.getByRole('button', { name: 'Talk live' }).click();
+    const strip = page.getByRole('region', { name: 'Live conversation' });
+    await strip
+      .getByRole('alert')
+      .getByText(/microphone/)
+      .waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await strip.getByLabel('Say in writing').fill('hello');
+    await page.keyboard.press('Enter');
+    await page.getByRole('feed').getByText('Read you').waitFor();
+  });
+});
