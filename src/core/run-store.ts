@@ -91,8 +91,11 @@ export interface RunStore {
   enter(run: NewRun, placing: Placing): Promise<Placed>;
   /** Begins a run that waited, if it is its turn. `gone`: it is not this replica's any more. */
   begin(ref: RunRef): Promise<{ fence: number } | 'waits' | 'gone'>;
-  /** Ends a run and lets the next one begin; one that is owned by somebody else by now is left alone. */
-  finish(ref: RunRef, fence: number | undefined, end: RunEnd): Promise<void>;
+  /**
+   * Ends a run and lets the next one begin; one that is owned by somebody else by now is left alone. Without an end, the
+   * run is forgotten.
+   */
+  finish(ref: RunRef, fence: number | undefined, end: RunEnd | undefined): Promise<void>;
   /** Asks the run to end. Resolves with its home; `undefined` when it is over. */
   cancel(ref: RunRef, reason: string): Promise<string | undefined>;
   /** Asks the run in progress of a session to end, and resolves with it. */

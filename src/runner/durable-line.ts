@@ -1,5 +1,4 @@
 import { AppError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { leaseMs, type Placed, type RunEnd, type RunRef, type RunStore } from '../core/run-store.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { SessionService } from '../core/services.ts';
@@ -64,10 +63,12 @@ export class DurableLine implements RunLine {
     this.start();
     if (!this.isInTouch) await this.#beat(); // a run whose replica nobody knows of would be taken over at once
     const { appName, userId, sessionId } = session;
-    const id = arrival.id ?? newId('hold-');
-    const turn = new DurableTurn({ appName, userId, sessionId }, id, signal, (one, end) => this.#finish(one, end));
-    const name = nameOf(session, id);
-    if (this.#turns.has(name)) throw new AppError('session_busy', `Run "${id}" is not over yet`, { retryAfter: 1 });
+    const key = { appName, userId, sessionId };
+    const turn = new DurableTurn(key, arrival.id, signal, (one, end) => this.#finish(one, end));
+    const name = nameOf(session, turn.id);
+    if (this.#turns.has(name)) {
+      throw new AppError('session_busy', `Run "${turn.id}" is not over yet`, { retryAfter: 1 });
+    }
     this.#turns.set(name, turn);
     try {
       await this.#place(turn, policy, arrival);
@@ -81,7 +82,7 @@ export class DurableLine implements RunLine {
   of(session: SessionKey): readonly DurableTurn[] {
     const prefix = nameOf(session, '');
     const turns: DurableTurn[] = [];
-    for (const [name, turn] of this.#turns) if (name.startsWith(prefix)) turns.push(turn);
+    for (const [name, turn] of this.#turns) if (!turn.isHold && name.startsWith(prefix)) turns.push(turn);
     return turns.toSorted((one, other) => (one.startedAtMs ?? Infinity) - (other.startedAtMs ?? Infinity));
   }
 
@@ -118,6 +119,7 @@ export class DurableLine implements RunLine {
         isFirst: isHasty(policy),
       }));
     turn.ref = claim.ref;
+    turn.hasWaited = claim.fence === undefined || arrival.claim !== undefined;
     if (claim.fence !== undefined) turn.begin(claim, claim.fence, this.#options.sessions);
     else {
       arrival.onQueued?.();
@@ -143,12 +145,12 @@ export class DurableLine implements RunLine {
 
   async #enterStore(
     turn: DurableTurn,
-    { id, request, isLive, isDetached = false, idempotencyKey, fingerprint, createSession, isNew }: Arrival,
+    { request, isLive, isDetached = false, idempotencyKey, fingerprint, createSession, isNew }: Arrival,
     placing: { maxOpen: number; isFirst: boolean },
   ): Promise<Placed> {
     const run = {
       key: { ...turn.key, runId: turn.id },
-      kind: id === undefined ? ('hold' as const) : isLive ? ('live' as const) : ('run' as const),
+      kind: turn.isHold ? ('hold' as const) : isLive ? ('live' as const) : ('run' as const),
       isDetached,
       input: JSON.stringify(request ?? {}),
       idempotencyKey,
@@ -181,7 +183,7 @@ export class DurableLine implements RunLine {
     else if (home !== store.home) await store.send(home, JSON.stringify({ type: 'cancel', id: ref.id, reason }));
   }
 
-  async #finish(turn: DurableTurn, end: RunEnd): Promise<void> {
+  async #finish(turn: DurableTurn, end: RunEnd | undefined): Promise<void> {
     const { store, log } = this.#options;
     try {
       if (turn.ref && !turn.isGivenUp) await store.finish(turn.ref, turn.fence, end);

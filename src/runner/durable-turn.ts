@@ -1,5 +1,6 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { RunEnd, RunRef } from '../core/run-store.ts';
 import type { AppendGuard, SessionService } from '../core/services.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
@@ -8,8 +9,8 @@ import type { RunFeed } from './run-feed.ts';
 import type { Claim, LocalRun, Turn } from './run-line.ts';
 import { outcomeOfFailure, runIn } from './run-status.ts';
 
-/** What a turn does at its end. */
-export type Finish = (turn: DurableTurn, end: RunEnd) => Promise<void>;
+/** What a turn does at its end. Without an end, there was no run. */
+export type Finish = (turn: DurableTurn, end: RunEnd | undefined) => Promise<void>;
 
 /** The place of a run in the line of a session that a store keeps. */
 export class DurableTurn implements Turn, LocalRun {
@@ -20,6 +21,10 @@ export class DurableTurn implements Turn, LocalRun {
   takesBack: string | undefined;
   session: Session | undefined;
   feed: RunFeed | undefined;
+  /** It is no run: something else wants to be alone with the session. */
+  readonly isHold: boolean;
+  /** Whether its turn did not come at once, or it was begun by another replica. */
+  hasWaited = false;
   /** Known once the run is in the store. */
   ref: RunRef | undefined;
   fence: number | undefined;
@@ -28,13 +33,15 @@ export class DurableTurn implements Turn, LocalRun {
   readonly #over = Promise.withResolvers<void>();
   #sessions: SessionService | undefined;
   #steps = 0;
+  #hasStored = false;
   #isGivenUp = false;
   #isReleased = false;
   #wake: (() => void) | undefined;
 
-  constructor(key: SessionKey, id: string, signal: AbortSignal, finish: Finish) {
+  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, finish: Finish) {
     this.key = key;
-    this.id = id;
+    this.isHold = id === undefined;
+    this.id = id ?? newId('hold-');
     this.#running = new LinkedAbort(signal);
     this.#finish = finish;
   }
@@ -110,16 +117,23 @@ export class DurableTurn implements Turn, LocalRun {
     }
   }
 
-  #end(failure: unknown): RunEnd {
+  #end(failure: unknown): RunEnd | undefined {
+    if (this.isHold || (failure !== undefined && this.#isRefused)) return undefined;
     if (failure !== undefined) return outcomeOfFailure(failure);
     const { status, error }: RunEnd = (this.session && runIn(this.session, this.id)) ?? { status: 'done' };
     return { status, error };
+  }
+
+  /** Whoever asked for the run was told that there is none: nothing was stored, and nobody waited for it. */
+  get #isRefused(): boolean {
+    return !this.hasWaited && !this.#hasStored && !this.signal.aborted;
   }
 
   #guard(runId: string, fence: number): AppendGuard {
     if (this.#isGivenUp) throw new AppError('session_changed', `Run "${this.id}" goes on at another server`);
     const step = this.#steps;
     this.#steps += 1;
+    this.#hasStored = true;
     return { runId, fence, step };
   }
 }

@@ -62,7 +62,7 @@ export class RunRecovery {
     const { store, log } = this.#options;
     log?.warn({ runId: run.key.runId, attempts: run.attempts }, 'a run lost its server');
     if (run.kind === 'hold') {
-      await store.finish(run.ref, run.fence, { status: 'done' });
+      await store.finish(run.ref, run.fence, undefined);
       return;
     }
     const end = endOf(run);

@@ -11,6 +11,7 @@ import { PostgresMemories } from './memories/postgres.ts';
 import { SqliteMemories } from './memories/sqlite.ts';
 import { PostgresDatabase } from './postgres/database.ts';
 import { PostgresRuns } from './runs/postgres.ts';
+import { SqliteRuns } from './runs/sqlite.ts';
 import { parseServiceUri, type ServicePlace } from './service-uri.ts';
 import { InMemorySessions } from './sessions/in-memory.ts';
 import { PostgresSessionTables } from './sessions/postgres.ts';
@@ -92,6 +93,7 @@ function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
 }
 
 function runsAt(place: ServicePlace, databases: Databases): RunStore | undefined {
+  if (place.kind === 'sqlite') return new SqliteRuns(databases.sqlite(place.path));
   return place.kind === 'postgres' ? new PostgresRuns(databases.postgres(place.uri)) : undefined;
 }
 

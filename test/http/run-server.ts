@@ -1,13 +1,19 @@
-import { onTestFinished } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, RunContext } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { DurableLine } from '../../src/runner/durable-line.ts';
 import { RunDesk } from '../../src/runner/run-desk.ts';
 import { SessionQueue } from '../../src/runner/session-queue.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
+import { openServices } from '../../src/services/open-services.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { testRunner } from '../support/run.ts';
 import { readFrames, type SseFrame } from '../support/sse-frames.ts';
 
@@ -61,10 +67,35 @@ export class SteppedAgent implements Agent {
   }
 }
 
+/** Where runs and sessions are kept. */
+export const stores = ['memory', 'sqlite', 'postgres'] as const;
+export type Store = (typeof stores)[number];
+
+/** For the tests of one file: makes what the stores need, and cleans up after them. */
+export function withStores(): (agent: Agent, store: Store, maxQueued?: number) => ReturnType<typeof runServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-runs-'));
+  const uris = { memory: 'memory:', sqlite: `sqlite:${join(folder, 'runs.db')}`, postgres: '' };
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    uris.postgres = await postgres.newDatabase();
+  });
+  afterAll(async () => {
+    await postgres.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return (agent, store, maxQueued = 2) => runServer(agent, uris[store], maxQueued);
+}
+
 /** A server over the real runner, with one app and a session for it. */
-export async function runServer(agent: Agent, { maxQueued = 2 }: { maxQueued?: number } = {}) {
-  const line = new SessionQueue(maxQueued);
-  const { runner, key, services } = await testRunner(agent, { line });
+async function runServer(agent: Agent, sessionService: string, maxQueued: number) {
+  const opened = openServices({ sessionService, artifactService: 'memory:', memoryService: 'memory:' });
+  const { sessions, artifacts, runs: store, databases } = opened;
+  const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued }) };
+  const line = durable?.line ?? new SessionQueue(maxQueued);
+  const { runner, key, services } = await testRunner(agent, { line, services: { sessions, artifacts } });
+  await sessions.createSession(key, { sessionId: key.sessionId });
+  const desk = new RunDesk({ runner, line, services, durable });
   const loader = {
     listAgents: async () => ['app'],
     loadAgent: async () => ({ name: 'app', rootAgent: agent }),
@@ -74,13 +105,16 @@ export async function runServer(agent: Agent, { maxQueued = 2 }: { maxQueued?: n
     loader,
     services,
     runner,
-    runs: new RunDesk({ runner, line, services }),
+    runs: desk,
     traces: new TraceRecorder(),
     version: '1.2.3',
     log: { info: () => {}, warn: () => {}, error: () => {} },
     config: { shutdownGraceMs: 0 },
   });
-  onTestFinished(() => app.close());
+  onTestFinished(async () => {
+    await app.close();
+    await databases.close();
+  });
   const runs = `/apps/app/users/u/sessions/${key.sessionId}/runs`;
 
   return {

@@ -2,15 +2,17 @@ import { expect, it, vi } from 'vitest';
 import type { Run } from '../../src/schemas/run-record.ts';
 import { readFrames } from '../support/sse-frames.ts';
 import { httpPost, rawClient } from './raw-client.ts';
-import { runServer, SteppedAgent } from './run-server.ts';
+import { SteppedAgent, stores, withStores } from './run-server.ts';
 import { listen } from './server.ts';
+
+const runServer = withStores();
 
 const idsOf = (runId: string): string[] =>
   ['0.1', '0.2', '1', '1.1', '1.2', '1.3', '2'].map((place) => `${runId}:${place}`);
 
-it('streams a run to everybody who joins, from its first event', async () => {
+it.each(stores)('streams a run to everybody who joins, from its first event (%s)', async (store) => {
   const agent = new SteppedAgent('Hi', 'you');
-  const { start, follow, read } = await runServer(agent);
+  const { start, follow, read } = await runServer(agent, store);
   const { id } = (await start('one')).json<Run>();
   for (let steps = 0; steps < 4; steps += 1) {
     await vi.waitUntil(() => agent.isWaiting);
@@ -26,10 +28,10 @@ it('streams a run to everybody who joins, from its first event', async () => {
   expect(await follow(id)).toEqual(first);
 });
 
-it('goes on behind any frame without a gap or a repetition', async () => {
+it.each(stores)('goes on behind any frame without a gap or a repetition (%s)', async (store) => {
   const agent = new SteppedAgent('Hi', 'you');
   agent.isOpen = true;
-  const { start, follow } = await runServer(agent);
+  const { start, follow } = await runServer(agent, store);
   const { id } = (await start('one')).json<Run>();
   const all = await follow(id);
 
@@ -38,10 +40,10 @@ it('goes on behind any frame without a gap or a repetition', async () => {
   }
 });
 
-it('refuses to go on behind a frame of another run', async () => {
+it.each(stores)('refuses to go on behind a frame of another run (%s)', async (store) => {
   const agent = new SteppedAgent('Hi');
   agent.isOpen = true;
-  const { app, start, runs } = await runServer(agent);
+  const { app, start, runs } = await runServer(agent, store);
   const { id } = (await start('one')).json<Run>();
 
   for (const last of ['e-other:1', `${id}:x`, id, `${id}:1.2.3`]) {
@@ -51,10 +53,10 @@ it('refuses to go on behind a frame of another run', async () => {
   expect((await app.inject(`${runs}/${id}/stream?lastEventId=${id}:1`)).body).toBe('');
 });
 
-it('shows the whole events of a run that nobody had joined before', async () => {
+it.each(stores)('shows the whole events of a run that nobody had joined before (%s)', async (store) => {
   const agent = new SteppedAgent('Hi', 'you');
   agent.isOpen = true;
-  const { app, key, follow } = await runServer(agent);
+  const { app, key, follow } = await runServer(agent, store);
   const payload = { ...key, newMessage: { parts: [{ text: 'one' }] } };
   const answer = await app.inject({ method: 'POST', url: '/run_sse', payload });
   const id = String(answer.headers['x-run-id']);
@@ -66,9 +68,9 @@ it('shows the whole events of a run that nobody had joined before', async () => 
   expect(frames.map(({ json }) => json)).toEqual(whole.map(({ json }) => json));
 });
 
-it('lets another client join a plain stream under way', async () => {
+it.each(stores)('lets another client join a plain stream under way (%s)', async (store) => {
   const agent = new SteppedAgent('Hi', 'you');
-  const { app, key, follow, runs } = await runServer(agent);
+  const { app, key, follow, runs } = await runServer(agent, store);
   const payload = { ...key, newMessage: { parts: [{ text: 'one' }] } };
   const plain = app.inject({ method: 'POST', url: '/run_sse', payload });
   for (let steps = 0; steps < 3; steps += 1) {
@@ -89,9 +91,9 @@ it('lets another client join a plain stream under way', async () => {
   );
 });
 
-it('lets a resumable stream be left and taken up again', async () => {
+it.each(stores)('lets a resumable stream be left and taken up again (%s)', async (store) => {
   const agent = new SteppedAgent('Hi', 'you');
-  const { app, key, follow, read } = await runServer(agent);
+  const { app, key, follow, read } = await runServer(agent, store);
   const { socket, received } = await rawClient(await listen(app));
   socket.write(httpPost('/run_sse', { ...key, resumable: true, newMessage: { parts: [{ text: 'one' }] } }));
   for (let steps = 0; steps < 4; steps += 1) {
@@ -108,9 +110,9 @@ it('lets a resumable stream be left and taken up again', async () => {
   expect(await read(id)).toMatchObject({ status: 'done' });
 });
 
-it('cancels a resumable run with its client when asked to', async () => {
+it.each(stores)('cancels a resumable run with its client when asked to (%s)', async (store) => {
   const agent = new SteppedAgent('Hi');
-  const { app, key, runs } = await runServer(agent);
+  const { app, key, runs } = await runServer(agent, store);
   const { socket } = await rawClient(await listen(app));
   const body = { ...key, resumable: true, onDisconnect: 'cancel', newMessage: { parts: [{ text: 'one' }] } };
   socket.write(httpPost('/run_sse', body));

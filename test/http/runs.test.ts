@@ -3,11 +3,13 @@ import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent } from '../../src/core/runtime.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
 import { saying } from '../support/run.ts';
-import { runServer, SteppedAgent } from './run-server.ts';
+import { SteppedAgent, stores, withStores } from './run-server.ts';
 
-it('starts a run in the background and tells how it is', async () => {
+const runServer = withStores();
+
+it.each(stores)('starts a run in the background and tells how it is (%s)', async (store) => {
   const agent = new SteppedAgent('Hi');
-  const { start, read, wait, runs, texts } = await runServer(agent);
+  const { start, read, wait, runs, texts } = await runServer(agent, store);
 
   const answer = await start('hello');
   const run: Run = answer.json();
@@ -31,9 +33,9 @@ it('starts a run in the background and tells how it is', async () => {
   expect(await texts()).toEqual(['hello', 'Hi']);
 });
 
-it('lists the runs of a session, newest first, whatever started them', async () => {
+it.each(stores)('lists the runs of a session, newest first, whatever started them (%s)', async (store) => {
   const agent = new SteppedAgent('Hi');
-  const { app, key, start, wait, runs } = await runServer(agent);
+  const { app, key, start, wait, runs } = await runServer(agent, store);
   agent.isOpen = true;
   const payload = { ...key, newMessage: { parts: [{ text: 'one' }] } };
   const first = await app.inject({ method: 'POST', url: '/run', payload });
@@ -53,8 +55,8 @@ it('lists the runs of a session, newest first, whatever started them', async () 
   expect(await wait(fourth.json<Run>().id)).toMatchObject({ status: 'done' });
 });
 
-it('answers at once what is the fault of the caller', async () => {
-  const { app, runs, start } = await runServer(saying('Hi'));
+it.each(stores)('answers at once what is the fault of the caller (%s)', async (store) => {
+  const { app, runs, start } = await runServer(saying('Hi'), store);
   const post = async (url: string, payload: object) => (await app.inject({ method: 'POST', url, payload })).json();
   const newMessage = { parts: [{ text: 'Hi' }] };
 
@@ -69,14 +71,14 @@ it('answers at once what is the fault of the caller', async () => {
   expect((await app.inject(runs)).json()).toEqual([]);
 });
 
-it('waits for a run no longer than it was asked to', async () => {
-  const { app, start, runs } = await runServer(new SteppedAgent('Hi'));
+it.each(stores)('waits for a run no longer than it was asked to (%s)', async (store) => {
+  const { app, start, runs } = await runServer(new SteppedAgent('Hi'), store);
   const { id } = (await start('hello')).json<Run>();
 
   expect((await app.inject(`${runs}/${id}/wait?timeoutMs=20`)).json()).toMatchObject({ id, status: 'running' });
 });
 
-it('says why a run failed', async () => {
+it.each(stores)('says why a run failed (%s)', async (store) => {
   const failing: Agent = {
     name: 'root',
     // oxlint-disable-next-line require-yield
@@ -84,7 +86,7 @@ it('says why a run failed', async () => {
       throw new Error('out of order');
     },
   };
-  const { start, wait, follow } = await runServer(failing);
+  const { start, wait, follow } = await runServer(failing, store);
   const { id } = (await start('hello')).json<Run>();
 
   expect(await wait(id)).toMatchObject({ status: 'failed', error: { code: 'internal', message: 'Internal error' } });
@@ -95,7 +97,7 @@ it('says why a run failed', async () => {
   });
 });
 
-it('calls a run with open calls waiting until a later message answers them', async () => {
+it.each(stores)('calls a run with open calls waiting until a later message answers them (%s)', async (store) => {
   const call = { id: 'c-1', name: 'approve', args: {} };
   const asking: Agent = {
     name: 'root',
@@ -105,7 +107,7 @@ it('calls a run with open calls waiting until a later message answers them', asy
       yield newEvent(ctx, 'root', { content, longRunningToolIds: ['c-1'] });
     },
   };
-  const { start, wait, read } = await runServer(asking);
+  const { start, wait, read } = await runServer(asking, store);
   const { id } = (await start('buy it')).json<Run>();
 
   expect(await wait(id)).toMatchObject({
@@ -119,29 +121,32 @@ it('calls a run with open calls waiting until a later message answers them', asy
   expect(await read(id)).toMatchObject({ status: 'done' });
 });
 
-it('cancels a run at work and one that waits in line, and leaves one alone that is over', async () => {
+it.each(stores)(
+  'cancels a run at work and one that waits in line, and leaves one alone that is over (%s)',
+  async (store) => {
+    const agent = new SteppedAgent('Hi');
+    const { start, cancel, read, texts } = await runServer(agent, store);
+    const running = (await start('one')).json<Run>();
+    const queued = (await start('two')).json<Run>();
+    await vi.waitUntil(() => agent.isWaiting);
+    expect(queued.status).toBe('queued');
+
+    const second = (await cancel(queued.id)).json<Run>();
+    const first = (await cancel(running.id)).json<Run>();
+    const again = (await cancel(running.id)).json<Run>();
+
+    expect(second).toMatchObject({ status: 'cancelled', error: { code: 'run_cancelled' } });
+    expect(second.startedAt).toBeUndefined();
+    expect(first).toMatchObject({ status: 'cancelled', endedAt: expect.any(Number) });
+    expect(again).toEqual(first);
+    expect(await read(queued.id)).toMatchObject({ status: 'cancelled' });
+    expect(await texts()).toEqual(['one', 'run_cancelled']);
+  },
+);
+
+it.each(stores)('cancels a run that another connection streams (%s)', async (store) => {
   const agent = new SteppedAgent('Hi');
-  const { start, cancel, read, texts } = await runServer(agent);
-  const running = (await start('one')).json<Run>();
-  const queued = (await start('two')).json<Run>();
-  await vi.waitUntil(() => agent.isWaiting);
-  expect(queued.status).toBe('queued');
-
-  const second = (await cancel(queued.id)).json<Run>();
-  const first = (await cancel(running.id)).json<Run>();
-  const again = (await cancel(running.id)).json<Run>();
-
-  expect(second).toMatchObject({ status: 'cancelled', error: { code: 'run_cancelled' } });
-  expect(second.startedAt).toBeUndefined();
-  expect(first).toMatchObject({ status: 'cancelled', endedAt: expect.any(Number) });
-  expect(again).toEqual(first);
-  expect(await read(queued.id)).toMatchObject({ status: 'cancelled' });
-  expect(await texts()).toEqual(['one', 'run_cancelled']);
-});
-
-it('cancels a run that another connection streams', async () => {
-  const agent = new SteppedAgent('Hi');
-  const { app, key, cancel, runs } = await runServer(agent);
+  const { app, key, cancel, runs } = await runServer(agent, store);
   const payload = { ...key, newMessage: { parts: [{ text: 'one' }] } };
   const stream = app.inject({ method: 'POST', url: '/run_sse', payload });
   await vi.waitUntil(() => agent.isWaiting);
@@ -152,9 +157,9 @@ it('cancels a run that another connection streams', async () => {
   expect((await stream).body).toContain('"error":"The run was cancelled"');
 });
 
-it('takes back what a run did when it is cancelled with rollback', async () => {
+it.each(stores)('takes back what a run did when it is cancelled with rollback (%s)', async (store) => {
   const agent = new SteppedAgent('Hi', 'again');
-  const { start, cancel, services, key } = await runServer(agent);
+  const { start, cancel, services, key } = await runServer(agent, store);
   const { id } = (await start('one', { stateDelta: { mood: 'new' } })).json<Run>();
   for (let steps = 0; steps < 3; steps += 1) {
     await vi.waitUntil(() => agent.isWaiting);

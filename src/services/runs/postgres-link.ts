@@ -23,6 +23,7 @@ export class PostgresLink {
   #client: PoolClient | undefined;
   #connecting: Promise<PoolClient> | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #last: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(database: PostgresDatabase, channel: string, listener: LinkListener) {
@@ -32,8 +33,17 @@ export class PostgresLink {
     this.#connectAgain();
   }
 
-  /** Throws `unavailable`. */
-  async query<Row extends object>(query: { name: string; text: string; values: unknown[] }): Promise<Row[]> {
+  /** One statement after the other. Throws `unavailable`. */
+  query<Row extends object>(query: { name: string; text: string; values: unknown[] }): Promise<Row[]> {
+    const done = this.#last.then(() => this.#queryNow<Row>(query));
+    this.#last = done.then(
+      () => {},
+      () => {},
+    );
+    return done;
+  }
+
+  async #queryNow<Row extends object>(query: { name: string; text: string; values: unknown[] }): Promise<Row[]> {
     const client = await this.#connected();
     try {
       return (await client.query<Row & Record<string, unknown>>(query)).rows;

@@ -48,12 +48,13 @@ export const beginStatement = `with head as (
 /** $1 run */
 export const stateStatement = `select state, home from agent_runs where id = $1`;
 
-// $1 session number, $2 run, $3 fence, $4 state, $5 error
+// A run without a state is forgotten. $1 session number, $2 run, $3 fence, $4 state, $5 error
 export const finishStatement = `with s as (
     update sessions set queued = queued - 1, owner = null where num = $1 and fence = $3::bigint returning queued),
   r as (
     update agent_runs set state = $4, error = $5, ended_at = clock_timestamp()
-      where id = $2 and exists (select 1 from s)),
+      where id = $2 and $4::text is not null and exists (select 1 from s)),
+  f as (delete from agent_runs where id = $2 and $4::text is null and exists (select 1 from s)),
   next as (
     select id, home from agent_runs where session_num = $1 and id <> $2 and ${inLine} limit 1)
   select next.id, next.home from next, s where s.queued > 0`;

@@ -19,7 +19,7 @@ import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, sqlStateOf } from '../postgres/errors.ts';
 import { type LinkListener, PostgresLink } from './postgres-link.ts';
 import * as sql from './postgres-statements.ts';
-import { type RunRow, storedRun } from './run-rows.ts';
+import { refusal, type RunRow, storedRun } from './run-rows.ts';
 
 const uniqueViolation = '23505';
 /** How often a statement is tried that the database stopped to let others go on. */
@@ -82,8 +82,8 @@ export class PostgresRuns implements RunStore {
     return row?.state === 'queued' && row.home === this.home ? 'waits' : 'gone';
   }
 
-  async finish({ session, id }: RunRef, fence: number | undefined, { status, error }: RunEnd): Promise<void> {
-    const end = [status, error ? JSON.stringify(error) : null];
+  async finish({ session, id }: RunRef, fence: number | undefined, ended: RunEnd | undefined): Promise<void> {
+    const end = [ended?.status ?? null, ended?.error ? JSON.stringify(ended.error) : null];
     if (fence === undefined) {
       const values = [session, id, this.home, ...end];
       await this.#query({ name: 'agent-run-leave', text: sql.leaveStatement, values });
@@ -214,12 +214,7 @@ export class PostgresRuns implements RunStore {
   async #refusal({ appName, userId, sessionId }: SessionKey, maxOpen: number): Promise<AppError> {
     const query = { name: 'agent-run-open', text: sql.openStatement, values: [appName, userId, sessionId] };
     const [row] = await this.#query<{ queued: number }>(query);
-    if (!row) return new AppError('session_not_found', `Session not found: ${sessionId}`);
-    if (maxOpen === 0) {
-      return new AppError('session_busy', `Session "${sessionId}" has a run in progress`, { retryAfter: 1 });
-    }
-    const message = `${maxOpen} runs are already waiting for session "${sessionId}"`;
-    return new AppError('queue_full', message, { retryAfter: 1 });
+    return refusal({ appName, userId, sessionId }, maxOpen, row !== undefined);
   }
 
   async #one(query: { name: string; text: string; values: unknown[] }): Promise<StoredRun | undefined> {

@@ -1,5 +1,7 @@
+import { AppError } from '../../base/errors.ts';
 import type { StoredRun } from '../../core/run-store.ts';
 import { RunStatus } from '../../schemas/run-record.ts';
+import type { SessionKey } from '../../schemas/session.ts';
 
 /** A run as the tables have it, whichever database they are in. Times are in seconds. */
 export interface RunRow {
@@ -37,4 +39,17 @@ export function storedRun(row: RunRow): StoredRun {
     home: row.home ?? undefined,
     fingerprint: row.fingerprint ?? undefined,
   };
+}
+
+/** The key of a run in the tables. */
+export const rowIdOf = (sessionNumber: number, runId: string): string => `${sessionNumber}/${runId}`;
+
+/** Why a run may not enter the line of a session. */
+export function refusal({ sessionId }: SessionKey, maxOpen: number, isThere: boolean): AppError {
+  if (!isThere) return new AppError('session_not_found', `Session not found: ${sessionId}`);
+  if (maxOpen === 0) {
+    return new AppError('session_busy', `Session "${sessionId}" has a run in progress`, { retryAfter: 1 });
+  }
+  const message = `${maxOpen} runs are already waiting for session "${sessionId}"`;
+  return new AppError('queue_full', message, { retryAfter: 1 });
 }

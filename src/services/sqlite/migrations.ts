@@ -123,4 +123,13 @@ create table agent_artifact_bytes (
   chunk integer not null, bytes blob not null,
   primary key (app_name, user_id, session_id, name, version, chunk));
 `,
+  `
+create table agent_replicas (id text primary key, alive_until integer not null) without rowid;
+alter table agent_runs add column home text;
+alter table agent_runs add column kind text not null default 'run';
+alter table agent_runs add column is_detached integer not null default 0;
+alter table agent_runs add column front integer not null default 0;
+alter table agent_runs add column attempts integer not null default 0;
+alter table agent_runs add column fingerprint text;
+`,
 ];

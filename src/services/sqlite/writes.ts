@@ -1,5 +1,16 @@
 import { deleteArtifact, deleteSessionArtifacts, saveArtifact } from '../artifacts/sqlite-writes.ts';
 import { forgetMemory, remember } from '../memories/sqlite-writes.ts';
+import {
+  beatRuns,
+  beginRun,
+  cancelCurrentRun,
+  cancelRun,
+  enterRun,
+  finishRun,
+  forgetRunKey,
+  handBackRuns,
+  takeRun,
+} from '../runs/sqlite-writes.ts';
 import { appendEvent, createSession, deleteSession } from '../sessions/sqlite-writes.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -17,6 +28,15 @@ export const writes = {
   saveArtifact,
   deleteArtifact,
   deleteSessionArtifacts,
+  enterRun,
+  beginRun,
+  finishRun,
+  cancelRun,
+  cancelCurrentRun,
+  forgetRunKey,
+  beatRuns,
+  takeRun,
+  handBackRuns,
 };
 
 export type WriteName = keyof typeof writes;

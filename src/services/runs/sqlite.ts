@@ -1,0 +1,168 @@
+import { newId } from '../../base/ids.ts';
+import type {
+  AdoptedRun,
+  CancelFlag,
+  NewRun,
+  Placed,
+  Placing,
+  RunEnd,
+  RunKind,
+  RunRef,
+  RunStore,
+  StoredRun,
+} from '../../core/run-store.ts';
+import type { RunKey } from '../../core/runs.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import type { SqliteDatabase } from '../sqlite/database.ts';
+import { type RunRow, storedRun } from './run-rows.ts';
+
+const keyLifetimeMs = 24 * 60 * 60_000;
+
+const columns = `r.id as rowId, r.session_num as sessionNumber, r.invocation_id as runId, s.app_name as appName,
+  s.user_id as userId, s.id as sessionId, r.state, r.error, r.home, r.fingerprint, r.created_at / 1000.0 as createdAt,
+  r.started_at / 1000.0 as startedAt, r.ended_at / 1000.0 as endedAt`;
+const ofSession = `from sessions s join agent_runs r on r.session_num = s.num
+  where s.id = ? and s.app_name = ? and s.user_id = ?`;
+
+/**
+ * Keeps runs in SQLite, for the one server that has the file, and the one that has it after a crash. A server tells that
+ * it lives only as long as it has runs: an idle one leaves the disk alone.
+ */
+export class SqliteRuns implements RunStore {
+  readonly home = newId();
+  readonly #database: SqliteDatabase;
+  readonly #open = new Set<string>();
+  #onMessage: (message: string) => void = () => {};
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async enter(run: NewRun, placing: Placing): Promise<Placed> {
+    const placed = await this.#database.write('enterRun', { home: this.home, run, placing });
+    this.#open.add(placed.ref.id);
+    return placed;
+  }
+
+  begin(ref: RunRef): Promise<{ fence: number } | 'waits' | 'gone'> {
+    return this.#database.write('beginRun', { home: this.home, ref });
+  }
+
+  async finish(ref: RunRef, fence: number | undefined, end: RunEnd | undefined): Promise<void> {
+    const next = await this.#database.write('finishRun', { home: this.home, ref, fence, end });
+    this.#open.delete(ref.id);
+    if (next?.home) await this.send(next.home, JSON.stringify({ type: 'go', id: next.id }));
+  }
+
+  cancel(ref: RunRef, reason: string): Promise<string | undefined> {
+    return this.#database.write('cancelRun', { ref, reason });
+  }
+
+  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
+    const id = await this.#database.write('cancelCurrentRun', { session, reason });
+    const sql = `select ${columns} from agent_runs r join sessions s on s.num = r.session_num where r.id = ?`;
+    const row = id === undefined ? undefined : await this.#read((connection) => connection.get<RunRow>(sql, id));
+    return row && { ...storedRun(row), home: row.home ?? '' };
+  }
+
+  async find({ appName, userId, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {
+    const sql = `select ${columns} ${ofSession} and r.invocation_id = ? and r.kind <> 'hold'`;
+    const row = await this.#read((connection) => connection.get<RunRow>(sql, sessionId, appName, userId, runId));
+    return row && storedRun(row);
+  }
+
+  async asked({ appName, userId, sessionId }: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined> {
+    const sql = `select ${columns} ${ofSession} and r.idempotency_key = ?`;
+    const row = await this.#read((one) => one.get<RunRow>(sql, sessionId, appName, userId, idempotencyKey));
+    if (!row) return undefined;
+    const before = Date.now() - keyLifetimeMs;
+    if (row.createdAt * 1000 > before) return storedRun(row);
+    await this.#database.write('forgetRunKey', { before, id: row.rowId });
+    return undefined;
+  }
+
+  async list({ appName, userId, sessionId }: SessionKey, limit: number): Promise<StoredRun[]> {
+    const sql = `select ${columns} ${ofSession} and r.kind <> 'hold' order by r.pos desc limit ?`;
+    const rows = await this.#read((connection) => connection.all<RunRow>(sql, sessionId, appName, userId, limit));
+    return rows.map(storedRun);
+  }
+
+  async beat(): Promise<CancelFlag[]> {
+    if (this.#open.size === 0) return [];
+    await this.#database.write('beatRuns', { home: this.home });
+    const sql = `select id, session_num as session, cancel as reason from agent_runs
+      where home = ? and cancel is not null and state in ('queued', 'running')`;
+    const flags = await this.#read((one) => one.all<RunRef & { reason: string }>(sql, this.home));
+    return flags.map(({ id, session, reason }) => ({ ref: { id, session }, reason }));
+  }
+
+  /** The file is not out of reach while its server lives: a sign of life that is overdue says enough. */
+  async adopt(known: readonly string[]): Promise<AdoptedRun[]> {
+    const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home, r.kind,
+        r.is_detached as isDetached, r.input, r.attempts, r.cancel, s.app_name as appName, s.user_id as userId,
+        s.id as sessionId, exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > ?) as isAlive
+      from agent_runs r join sessions s on s.num = r.session_num
+      where r.state in ('queued', 'running') order by r.pos`;
+    const rows = await this.#read((connection) => connection.all<OpenRow>(sql, Date.now()));
+    const adopted: AdoptedRun[] = [];
+    for (const row of rows) {
+      const isOwn = row.home === this.home;
+      const isOrphan = isOwn ? !known.includes(row.runId) : row.isAlive === 0;
+      const run = isOrphan ? await this.#adopt(row) : undefined;
+      if (run) adopted.push(run);
+    }
+    return adopted;
+  }
+
+  async handBack(): Promise<void> {
+    await this.#database.write('handBackRuns', { home: this.home });
+    this.#open.clear();
+  }
+
+  /** There is nobody else. */
+  async send(home: string, message: string): Promise<void> {
+    if (home === this.home) this.#onMessage(message);
+  }
+
+  listen(onMessage: (message: string) => void): void {
+    this.#onMessage = onMessage;
+  }
+
+  async close(): Promise<void> {
+    // The database belongs to the services.
+  }
+
+  async #adopt(row: OpenRow): Promise<AdoptedRun | undefined> {
+    const { id, session, home, appName, userId, sessionId, runId } = row;
+    const ref = { id, session };
+    const taken = await this.#database.write('takeRun', { home: this.home, ref, from: home });
+    if (!taken) return undefined;
+    this.#open.add(id);
+    return {
+      ref,
+      key: { appName, userId, sessionId, runId },
+      kind: row.kind,
+      isDetached: row.isDetached === 1,
+      input: row.input,
+      attempts: row.attempts + 1,
+      cancel: row.cancel ?? undefined,
+      isOwn: home === this.home,
+      ...taken,
+    };
+  }
+
+  #read<T>(work: (connection: Connection) => T): Promise<T> {
+    return this.#database.read(work);
+  }
+}
+
+interface OpenRow extends RunRef, RunKey {
+  readonly home: string | null;
+  readonly kind: RunKind;
+  readonly isDetached: number;
+  readonly input: string;
+  readonly attempts: number;
+  readonly cancel: string | null;
+  readonly isAlive: number;
+}
