@@ -71,6 +71,7 @@ function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<t
     allowOrigins: config.allowOrigins,
     cors: config.cors,
     bodyLimitBytes: config.bodyLimit,
+    artifactLimitBytes: config.artifactLimit,
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
     ...(config.dev && builderPlace(config.agents, apps)),

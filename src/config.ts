@@ -144,6 +144,10 @@ export const Config = z.strictObject({
     shown: '60s',
   }),
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
+  artifactLimit: setting(size(1024 ** 5).default(2 * 1024 ** 3), 'Largest artifact that is streamed to its store', {
+    value: 'SIZE',
+    shown: '2gb',
+  }),
   maxConnections: setting(wholeNumber(1).default(10_000), 'Connections at the same time', { value: 'COUNT' }),
   shutdownGrace: setting(time(3_600_000).default(5000), 'Time running runs get to end on shutdown', {
     value: 'TIME',

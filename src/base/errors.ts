@@ -28,6 +28,7 @@ export const httpStatus = {
   gone: 410,
   too_large: 413,
   unsupported_media_type: 415,
+  invalid_range: 416,
   idempotency_mismatch: 422,
   upgrade_required: 426,
   rate_limited: 429,

@@ -38,7 +38,8 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const live = new LiveSockets(config.livePingMs);
   const idleBeats = config.liveIdleMs / config.livePingMs;
   const { defaultApp } = config;
-  const operations = routeTable({ ...deps, active, sse, live, idleBeats, defaultApp, isClosing });
+  const limits = { artifactLimitBytes: config.artifactLimitBytes, bodyLimitBytes: config.bodyLimitBytes };
+  const operations = routeTable({ ...deps, ...limits, active, sse, live, idleBeats, defaultApp, isClosing });
 
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
@@ -58,7 +59,18 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   if (config.builderRoot !== undefined) await registerUploads(app);
   await registerCors(app, config);
   await registerDevUi(app, config, deps.log);
-  mount(app, operations);
+  mount(
+    app,
+    operations.filter(({ takesBytes }) => !takesBytes),
+  );
+  await app.register(async (bytes) => {
+    bytes.removeAllContentTypeParsers();
+    bytes.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    mount(
+      bytes,
+      operations.filter(({ takesBytes }) => takesBytes),
+    );
+  });
   return app;
 }
 

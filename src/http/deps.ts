@@ -89,6 +89,8 @@ export interface HttpConfig {
   /** Absent: derived from `allowOrigins`; no cross-origin access when that is empty, too. */
   readonly cors?: CorsConfig;
   readonly bodyLimitBytes: number;
+  /** Largest artifact that is streamed into its store. */
+  readonly artifactLimitBytes: number;
   readonly maxConnections: number;
   /** A built user interface to serve under `/dev-ui/`; absent: ours. */
   readonly devUiDir?: string;
@@ -117,6 +119,7 @@ export const httpDefaults: HttpConfig = {
   allowHosts: [],
   allowOrigins: [],
   bodyLimitBytes: 10 * 1024 * 1024,
+  artifactLimitBytes: 2 * 1024 ** 3,
   maxConnections: 10_000,
   shutdownGraceMs: 30_000,
   keepAliveMs: 15_000,

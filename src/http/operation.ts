@@ -35,6 +35,8 @@ export interface Operation {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Whether the body is a stream of bytes of any type, which the handler reads; it has no `body` then. */
+  readonly takesBytes?: true;
   readonly answer: Answer;
   /**
    * Answers the call: a value (sent as JSON; `undefined` as `null`), a `JsonText`, or the call's `reply` when the

@@ -4,6 +4,7 @@ import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
 import { agentViewOperations } from './routes/agent-views.ts';
 import { appOperations } from './routes/apps.ts';
+import { artifactUploads } from './routes/artifact-content.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { branchingOperations } from './routes/branching.ts';
 import { builderOperations } from './routes/builder.ts';
@@ -31,6 +32,8 @@ export interface TableContext extends HttpDeps {
   readonly idleBeats: number;
   readonly isClosing: () => boolean;
   readonly defaultApp: string | undefined;
+  readonly artifactLimitBytes: number;
+  readonly bodyLimitBytes: number;
 }
 
 /** Every operation of the API, each declared once with all its spellings. */
@@ -45,6 +48,7 @@ export function routeTable(context: TableContext): Operation[] {
     ...runResourceOperations(context),
     ...liveOperations(context),
     ...artifactOperations(context.services),
+    ...artifactUploads(context),
     ...memoryOperations(context.services),
     ...traceOperations(context.traces),
     ...traceListOperations(context.traces),

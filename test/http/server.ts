@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest';
 import { AppError } from '../../src/base/errors.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
+import type { ArtifactService } from '../../src/core/services.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig, LiveStarter, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
 import { RunDesk } from '../../src/runner/run-desk.ts';
@@ -35,6 +36,7 @@ interface ServerOptions {
   readonly loader?: AgentLoader;
   readonly traces?: Partial<TraceReader>;
   readonly prices?: Prices;
+  readonly artifacts?: ArtifactService;
   readonly config?: Partial<HttpConfig>;
 }
 
@@ -54,11 +56,12 @@ export async function server({
   loader = loaderOf(apps),
   traces = noTraces,
   prices = {},
+  artifacts = new InMemoryArtifacts(),
   config,
 }: ServerOptions = {}) {
   const services = {
     sessions: new InMemorySessions(),
-    artifacts: new InMemoryArtifacts(),
+    artifacts,
     memories: new InMemoryMemories(),
   };
   const logged: Logged[] = [];

@@ -6,15 +6,19 @@ import { lenient } from '../../schemas/lenient.ts';
 import { ArtifactName } from '../../schemas/names.ts';
 import { ArtifactVersion } from '../../schemas/records.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { type Operation, operation } from '../operation.ts';
+import { type Call, type Operation, operation } from '../operation.ts';
 import { ArtifactParams, QueryCount, SessionParams, Version } from '../path-params.ts';
+import { openContent, sendContent } from './artifact-content.ts';
 
 const list = '/apps/{appName}/users/{userId}/sessions/{sessionId}/artifacts';
 const one = `${list}/{artifactName+}`;
 const tag = 'Artifacts';
 
 const VersionParams = ArtifactParams.extend({ version: Version });
-const VersionQuery = lenient({ version: QueryCount.optional() });
+/** `alt=media` asks for the content itself, as bytes. */
+const alt = z.enum(['json', 'media']).optional();
+const AltQuery = lenient({ alt });
+const VersionQuery = lenient({ version: QueryCount.optional(), alt });
 const NewArtifact = lenient({
   filename: ArtifactName,
   artifact: Part,
@@ -31,6 +35,16 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
     const artifact = await store().loadArtifact(key, artifactName, version);
     if (!artifact) throw new AppError('artifact_not_found', notFound(artifactName, version));
     return artifact;
+  };
+  const answer = async (
+    { artifactName, ...key }: Artifact,
+    { version, isContent }: { version: number | undefined; isContent: boolean },
+    call: Call,
+  ): Promise<unknown> => {
+    if (!isContent) return load({ artifactName, ...key }, version);
+    const content = await openContent(store(), key, artifactName, version);
+    if (!content) throw new AppError('artifact_not_found', notFound(artifactName, version));
+    return sendContent(content, artifactName, call);
   };
   const describe = async ({ artifactName, ...key }: Artifact, version?: number): Promise<ArtifactVersion> => {
     const versions = await store().listVersions(key, artifactName);
@@ -92,8 +106,10 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       tag,
       summary: 'Load one version of an artifact, by number or as "latest"',
       params: VersionParams,
+      query: AltQuery,
       answer: { schema: Part },
-      handle: ({ params: { version, ...artifact } }) => load(artifact, version),
+      handle: ({ params: { version, ...artifact }, query }, call) =>
+        answer(artifact, { version, isContent: query.alt === 'media' }, call),
     }),
     operation({
       method: 'GET',
@@ -113,7 +129,8 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       params: ArtifactParams,
       query: VersionQuery,
       answer: { schema: Part },
-      handle: ({ params, query }) => load(params, query.version),
+      handle: ({ params, query: { version, alt: form } }, call) =>
+        answer(params, { version, isContent: form === 'media' }, call),
     }),
     operation({
       method: 'DELETE',
