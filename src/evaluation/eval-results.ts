@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
 import { EvalSetResult } from '../schemas/eval-result.ts';
+import type { Session } from '../schemas/session.ts';
 import type { EvalFiles } from './eval-files.ts';
 import { snakeSpelled } from './spelling.ts';
 
@@ -29,6 +30,18 @@ export class EvalResults {
       const fault = error instanceof z.ZodError ? z.prettifyError(error) : errorText(error);
       throw new AppError('invalid_request', `The file of evaluation result "${resultId}" holds no result: ${fault}`);
     }
+  }
+
+  /** The session of an evaluated case, when one of the results has it. */
+  async sessionOf(appName: string, sessionId: string): Promise<Session | undefined> {
+    for (const resultId of (await this.list(appName)).toReversed()) {
+      const text = await this.#files.read(appName, 'result', resultId);
+      if (!text?.includes(sessionId)) continue; // reading them all would take long
+      const { evalCaseResults } = await this.get(appName, resultId);
+      const details = evalCaseResults.find((result) => result.sessionId === sessionId)?.sessionDetails;
+      if (details) return { ...details, id: sessionId, appName };
+    }
+    return undefined;
   }
 
   async save(appName: string, result: EvalSetResult): Promise<void> {

@@ -14,6 +14,7 @@ import type {
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { SessionKey } from '../schemas/session.ts';
+import { isEvaluationSession } from '../services/sessions/history.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns } from './compare.ts';
 import { metricsOfApp } from './eval-config.ts';
@@ -165,6 +166,13 @@ export class Evaluations {
       if (result) summaries.push(summaryOf(result));
     }
     return summaries;
+  }
+
+  /** Puts the session of an evaluated case back among the server's, as its result has it; false when none has. */
+  async restore({ appName, sessionId }: SessionKey): Promise<boolean> {
+    if (!isEvaluationSession(sessionId)) return false;
+    const details = await this.results.sessionOf(appName, sessionId).catch(() => undefined);
+    return details !== undefined && (await this.#kept.restore(details));
   }
 
   /** What is different in the later of two runs. Throws `eval_not_found`. */

@@ -1,6 +1,6 @@
 import type { RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
-import { keyOf, type SessionKey, type State } from '../schemas/session.ts';
+import { keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
 import type { CaseRun } from './case-run.ts';
 
 /** Sessions of evaluations that stay among the server's; older ones are in the results only. */
@@ -20,14 +20,26 @@ export class KeptSessions {
   /** A session that cannot be kept is told of: what came of the case counts all the same. */
   async keep({ session, artifacts }: CaseRun): Promise<void> {
     const key = keyOf(session);
+    if (!(await this.restore(session))) return;
+    try {
+      for (const name of await artifacts.listArtifactKeys(key)) await this.#copyArtifact(key, name, artifacts);
+    } catch (error) {
+      this.#log?.warn({ err: error, sessionId: key.sessionId }, 'evaluation artifacts not kept');
+    }
+  }
+
+  /** Puts a session where it is found by its id; false when that fails. */
+  async restore(session: Session): Promise<boolean> {
+    const key = keyOf(session);
     try {
       const state = stateOfSession(session.state);
       await this.#services.sessions.createSession(key, { sessionId: key.sessionId, state, events: session.events });
       this.#kept.push(key);
-      for (const name of await artifacts.listArtifactKeys(key)) await this.#copyArtifact(key, name, artifacts);
       while (this.#kept.length > mostKept) await this.#drop();
+      return true;
     } catch (error) {
       this.#log?.warn({ err: error, sessionId: key.sessionId }, 'evaluation session not kept');
+      return false;
     }
   }
 

@@ -92,6 +92,24 @@ it('changes nothing for the users of the app but leaves a session to look at', a
   expect(kept?.events.length).toBeGreaterThan(2);
 });
 
+it('finds the session of a case again after a restart', async () => {
+  const app = weatherApp(undefined, { folder: scratchFolder() });
+  const before = evaluationsOf(app).evaluations;
+  await before.sets.create('weather', setOf(caseOf('a', paris)));
+  const { evalCaseResults } = await before.run('weather', 'set', requestOf(), { signal: neverAborts });
+  const { sessionId, sessionDetails } = evalCaseResults[0]!;
+  const { evaluations, services } = evaluationsOf(app);
+  const key = { appName: 'weather', userId: 'someone', sessionId };
+
+  expect(await evaluations.restore({ ...key, sessionId: 'other' })).toBe(false);
+  expect(await evaluations.restore({ ...key, sessionId: `${sessionId}0` })).toBe(false);
+  expect(await evaluations.restore(key)).toBe(true);
+
+  const session = await services.sessions.getSession(key);
+  expect(session?.events.map(({ id }) => id)).toEqual(sessionDetails?.events.map(({ id }) => id));
+  expect(await services.sessions.listSessions({ appName: 'weather', userId: 'test_user_id' })).toEqual([]);
+});
+
 it('runs the named cases only, in the order of the set', async () => {
   const { evaluations } = evaluationsOf();
   const set = setOf(caseOf('a', hello), caseOf('b', hello), caseOf('c', hello));

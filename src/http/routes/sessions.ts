@@ -5,6 +5,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { AgentLoader } from '../../core/runtime.ts';
 import type { Services } from '../../core/services.ts';
+import type { Evaluations } from '../../evaluation/evaluations.ts';
 import { newActions, storedEventJson } from '../../schemas/event.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { ListEventsResponse } from '../../schemas/records.ts';
@@ -25,6 +26,7 @@ interface SessionRoutes {
   readonly loader: AgentLoader;
   readonly services: Services;
   readonly traces: TraceReader;
+  readonly evaluations?: Pick<Evaluations, 'restore'> | undefined;
 }
 
 const users = '/apps/{appName}/users/{userId}/sessions';
@@ -45,11 +47,13 @@ const EventsQuery = lenient({
 /** `null` and no body at all mean the same as `{}`. */
 const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
 
-export function sessionOperations({ loader, services, traces }: SessionRoutes): Operation[] {
+export function sessionOperations({ loader, services, traces, evaluations }: SessionRoutes): Operation[] {
   const { sessions } = services;
 
   const find = async (key: SessionKey, config?: GetSessionConfig): Promise<Session> => {
-    const session = await sessions.getSession(key, config);
+    const found = await sessions.getSession(key, config);
+    // One of an evaluation may have gone with an earlier process; its result still has it.
+    const session = found ?? ((await evaluations?.restore(key)) ? await sessions.getSession(key, config) : undefined);
     if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
     return session;
   };

@@ -38,7 +38,7 @@ export function CaseResult({ app, result }: CaseResultProps) {
             </p>
           )}
           {evalMetricResultPerInvocation.map((turn, index) => (
-            <Turn key={index} number={index + 1} turn={turn} onOpen={() => void openEvalSession(app, result, turn)} />
+            <Turn key={index} number={index + 1} turn={turn} onOpen={() => openEvalSession(app, result, turn)} />
           ))}
         </div>
       )}
