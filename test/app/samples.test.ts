@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { evaluate } from '../../src/evaluate.ts';
 import { ServerProcess } from '../support/server.ts';
 
 let server: ServerProcess;
@@ -91,4 +92,10 @@ it('has a README for every sample, shown with the app', async () => {
 
   expect(apps.map(({ name }) => name)).toEqual(['assistant', 'greeter', 'report_pipeline', 'travel_team']);
   expect(apps.filter(({ description, error }) => description === '' || error !== undefined)).toEqual([]);
+});
+
+it('has a travel team that passes its evaluation', async () => {
+  const result = await evaluate('agents/travel_team', 'smoke');
+
+  expect(result.evalCaseResults.map(({ finalEvalStatus }) => finalEvalStatus)).toEqual([1]);
 });
