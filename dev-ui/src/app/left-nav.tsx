@@ -9,7 +9,9 @@ import { contributionsOf, type PageSpec } from './registry.ts';
 import { SessionList } from './session-list.tsx';
 import { useSettings } from './settings.ts';
 
-const pages = contributionsOf('page').filter((page) => page.nav);
+const pages = contributionsOf('page')
+  .filter((page) => page.nav)
+  .toSorted((a, b) => (a.nav?.order ?? 0) - (b.nav?.order ?? 0));
 
 /** Apps, the sessions of the current one, and the other pages. */
 export function LeftNav() {

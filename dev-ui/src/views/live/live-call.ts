@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import type { Event } from '../../../../src/schemas/event.ts';
-import { messageOf } from '../../api/server.ts';
+import { isAbort, messageOf } from '../../api/server.ts';
 import { announce } from '../../app/announce.tsx';
 import type { Workspace } from '../../app/workspace.ts';
 import { Camera } from './camera.ts';
@@ -64,11 +64,14 @@ let microphone: Microphone | undefined;
 let speaker: Speaker | undefined;
 let camera: Camera | undefined;
 let lastSpokenAt: number | undefined;
+/** Whether the model has not refused sound and pictures yet. */
+let takesSound = true;
 
 /** Begins to talk with the agents of a session. What goes wrong is in `fault`. */
 export async function startLive(workspace: Workspace): Promise<void> {
   if (useLive.getState().status !== 'off') return;
   set({ ...off, status: 'starting', workspace });
+  takesSound = true;
   try {
     speaker = await Speaker.open(onPlaying);
   } catch (error) {
@@ -118,7 +121,7 @@ export async function toggleCamera(deviceId?: string): Promise<void> {
   }
   try {
     camera?.close();
-    camera = await Camera.open(deviceId, (picture) => socket?.sendPicture(picture));
+    camera = await Camera.open(deviceId, (picture) => takesSound && socket?.sendPicture(picture));
     set({ camera: camera.stream, mediaFault: undefined });
   } catch (error) {
     set({ mediaFault: mediaFault(error, 'camera') });
@@ -134,6 +137,12 @@ export function sayLive(text: string): void {
   lastSpokenAt = performance.now();
   set({ latencyMs: undefined });
   socket?.sendText(text);
+  // The server does not send it back; the stored one is read when the conversation is over.
+  const id = `provisional-${crypto.randomUUID()}`;
+  const content = { role: 'user', parts: [{ text }] };
+  const actions = { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} };
+  const event = { id, invocationId: id, author: 'user', timestamp: Date.now() / 1_000, content, actions };
+  useLive.getState().workspace?.log.append([event]);
 }
 
 function onChunk({ samples, level }: Chunk): void {
@@ -141,7 +150,7 @@ function onChunk({ samples, level }: Chunk): void {
   const isOpen = !isMuted && (!pushToTalk || isHeld);
   if (isOpen && level > speechLevel) lastSpokenAt = performance.now();
   // What is not meant for the model is silence to it: it waits for the end of what was said.
-  socket?.sendSound(isOpen ? samples : new Int16Array(samples.length));
+  if (takesSound) socket?.sendSound(isOpen ? samples : new Int16Array(samples.length));
   const shown = isOpen ? level : 0;
   if (Math.abs(shown - before) > 0.005) set({ level: shown });
 }
@@ -160,6 +169,10 @@ function onEvent(event: Event): void {
   if (event.interrupted) {
     speaker?.clear();
     set({ wasInterrupted: true, said: '' });
+  }
+  if (event.errorCode === 'not_supported') {
+    takesSound = false;
+    set({ mediaFault: event.errorMessage ?? 'The model takes neither sound nor pictures: write instead' });
   }
   const { inputTranscription: input, outputTranscription: output } = event;
   if (event.partial) {
@@ -189,5 +202,9 @@ async function end(fault: string | undefined): Promise<void> {
   announce(fault === undefined ? 'The live conversation is over' : `The live conversation is over: ${fault}`);
   await Promise.all(opened.map((one) => one?.close()));
   workspace?.log.hush();
-  await workspace?.catchUp();
+  try {
+    await workspace?.reload();
+  } catch (error) {
+    if (!isAbort(error)) set({ fault: messageOf(error) });
+  }
 }

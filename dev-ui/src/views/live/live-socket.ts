@@ -63,18 +63,16 @@ export class LiveSocket {
   #connect(): void {
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
-    socket.addEventListener('open', () => {
-      this.#tries = 0;
-      this.#listener.onOpen();
-    });
+    socket.addEventListener('open', () => this.#listener.onOpen());
     socket.addEventListener('message', ({ data }) => this.#read(String(data)));
     socket.addEventListener('close', ({ code, reason }: CloseEvent) => this.#closed(code, reason));
   }
 
   #read(data: string): void {
     const value = JSON.parse(data) as Event | { readonly error: string };
-    if ('error' in value) this.#listener.onFault(String(value.error));
-    else this.#listener.onEvent(value);
+    if ('error' in value) return this.#listener.onFault(String(value.error));
+    if (value.errorCode === undefined) this.#tries = 0; // it works again
+    this.#listener.onEvent(value);
   }
 
   #closed(code: number, reason: string): void {

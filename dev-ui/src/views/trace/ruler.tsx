@@ -54,7 +54,7 @@ export function Ruler({ range, cuts, onChoose }: RulerProps) {
               title="A pause was cut short here"
               style={{ left: `${share(cut) * 100}%` }}
             >
-              ⫽
+              //
             </span>
           ))}
         {drag && (

@@ -26,7 +26,7 @@ export function TraceList() {
   const rows = traces.data?.pages.flatMap((page) => page.traces) ?? [];
   return (
     <div className="page">
-      <div className="stack">
+      <div className="stack trace-list">
         <h1>Traces</h1>
         <input
           type="search"
@@ -58,7 +58,7 @@ export function TraceList() {
 
 function Table({ rows }: { readonly rows: readonly TraceSummary[] }) {
   return (
-    <div className="trace-scroll">
+    <div className="trace-scroll" tabIndex={0} role="region" aria-label="Latest traces">
       <table className="trace-table">
         <thead>
           <tr>

@@ -19,6 +19,8 @@ export interface Finding {
 const fullFrom = 0.8;
 /** Steps faster than this are not worth a word. */
 const slowFromMs = 1_000;
+/** Nor are model calls below so many tokens. */
+const dearFrom = 5_000;
 const leastRepeats = 2;
 const mostOfAKind = 20;
 
@@ -200,7 +202,7 @@ function dearest(events: readonly Event[]): Finding[] {
     if (total > (worst ? (tokensOf(worst)?.total ?? 0) : 0)) worst = event;
   }
   const most = worst && tokensOf(worst);
-  if (!worst || !most || calls < 2) return [];
+  if (!worst || !most || calls < 2 || most.total < dearFrom) return [];
   return [
     {
       kind: 'dear',
