@@ -1,9 +1,9 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { LinkedAbort } from '../../base/abort.ts';
+import { limitedBody } from '../../base/limited-body.ts';
 
 /** The longest message a server may send, in bytes. */
 const maxMessage = 16 * 1024 ** 2;
-const newline = 10;
 
 /** The requests of one HTTP transport: each can be let go of on its own, and no message may be endless. */
 export class GuardedFetch {
@@ -23,7 +23,7 @@ export class GuardedFetch {
         release();
         return response;
       }
-      return new Response(limited(response.body, release), response);
+      return new Response(limitedBody(response.body, maxMessage, release), response);
     } catch (error) {
       release();
       throw error;
@@ -39,34 +39,4 @@ function requestIdOf(body: unknown): string | number | undefined {
   const message: unknown = JSON.parse(body);
   if (typeof message !== 'object' || message === null || !('id' in message) || !('method' in message)) return undefined;
   return typeof message.id === 'string' || typeof message.id === 'number' ? message.id : undefined;
-}
-
-/** The same bytes, as long as no line is longer than a message may be: messages are lines, or whole bodies. */
-function limited(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let length = 0;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (done) {
-          onEnd();
-          controller.close();
-          return;
-        }
-        const last = value.lastIndexOf(newline);
-        length = last < 0 ? length + value.length : value.length - last - 1;
-        if (length > maxMessage) throw new RangeError(`The message is longer than ${maxMessage} bytes`);
-        controller.enqueue(value);
-      } catch (error) {
-        onEnd();
-        controller.error(error);
-        await reader.cancel(error).catch(() => {});
-      }
-    },
-    async cancel(reason) {
-      onEnd();
-      await reader.cancel(reason);
-    },
-  });
 }
