@@ -6,6 +6,7 @@ export { inputAnswer, type InputRequest, inputRequest } from './agents/input-req
 export { llmAgent } from './agents/llm-agent.ts';
 export type { Instruction, LlmAgentSpec } from './agents/llm-spec.ts';
 export { builtInPlanner, type Planner, planReActPlanner } from './agents/planners.ts';
+export { remoteAgent, type RemoteAgentSpec } from './agents/remote-agent.ts';
 export {
   loopAgent,
   type LoopSpec,

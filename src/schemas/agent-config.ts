@@ -102,10 +102,20 @@ export const LoopAgentConfig = spelled({
 });
 export const RemoteAgentConfig = spelled({
   agentClass: z.literal('RemoteA2aAgent'),
-  ...shared,
-  agentCard: z.string().min(1).describe("URL of the agent card, or the server's address"),
-  timeout: z.number().positive().optional().describe('Seconds'),
+  name: AgentName,
+  description: z.string().optional().describe("What other agents are told about it; absent: its card's"),
+  agentCard: z
+    .string()
+    .min(1)
+    .describe(
+      'The address of the agent card (ends in .json) or of its server, or a JSON file in the folder of the app',
+    ),
+  headers: z.record(z.string(), z.string()).optional().describe('Sent with every request'),
+  timeout: z.number().positive().optional().describe('Seconds without a sign of the agent before it is given up'),
+  beforeAgentCallbacks: Callbacks,
+  afterAgentCallbacks: Callbacks,
 });
+export type RemoteAgentConfig = z.infer<typeof RemoteAgentConfig>;
 
 /** The agent kinds YAML knows, by the value of `agent_class`. */
 export const agentConfigs = {

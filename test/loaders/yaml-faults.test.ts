@@ -127,14 +127,6 @@ it.each([
   expect(await faultOf(root(text))).toContain(message);
 });
 
-it('refuses agents on other servers as long as there are none', async () => {
-  const text = 'agent_class: RemoteA2aAgent\nname: far\nagent_card: https://agents.example.com/card.json\n';
-
-  expect(await faultOf({ 'root_agent.yaml': text })).toContain(
-    'agents on other servers are not supported by this version',
-  );
-});
-
 it('names the file in which a sub-agent is wrong', async () => {
   const files = { ...root('sub_agents: [{ config_path: sub/a.yaml }]'), 'sub/a.yaml': 'name: a\ninstruction: 1\n' };
 

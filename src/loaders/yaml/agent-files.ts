@@ -8,6 +8,7 @@ import { readYaml, type YamlFile } from './document.ts';
 const maxDepth = 20;
 /** A file that is used twice is two agents: without a limit a few small files could stand for millions. */
 const maxAgents = 500;
+const maxJson = 1_000_000;
 
 export interface AgentFilesOptions {
   /** The app's folder, real: no reference leads out of it. */
@@ -25,6 +26,14 @@ export interface AgentFile {
   readonly parents: readonly string[];
 }
 
+type Refuse = (why: string, options?: ErrorOptions) => Error;
+
+interface Wanted {
+  readonly refuse: Refuse;
+  readonly ends: readonly string[];
+  readonly kind: string;
+}
+
 /** Opens the YAML files of one app, each within the app's folder and none within itself. */
 export class AgentFiles {
   readonly #options: AgentFilesOptions;
@@ -40,17 +49,8 @@ export class AgentFiles {
 
   /** The file that `from` refers to at `at`. Throws ConfigurationException with the place of the reference. */
   async follow(reference: string, from: AgentFile, at: readonly PropertyKey[]): Promise<AgentFile> {
-    const wanted = reference.trim();
-    const refuse = (why: string): Error => from.yaml.fail(at, `"${wanted}" ${why}`);
-    if (isAbsolute(wanted) || /^[a-z]:|^\\|^file:/i.test(wanted))
-      throw refuse('is an absolute path: name it relative to this file');
-    const path = resolve(dirname(from.path), wanted);
-    if (!isWithin(this.#options.folder, path)) throw refuse('leads out of the folder of the app');
-    if (!['.yaml', '.yml'].includes(extname(path))) throw refuse('is not a YAML file');
-    this.#options.note(path);
-    const real = realFile(path);
-    if (real === undefined) throw refuse('does not exist');
-    if (!isWithin(this.#options.folder, real)) throw refuse('is a link that leads out of the folder of the app');
+    const refuse = refusal(reference, from, at);
+    const real = this.#contained(reference, from, { refuse, ends: ['.yaml', '.yml'], kind: 'a YAML file' });
     const chain = [...from.parents, from.path];
     if (chain.includes(real)) {
       const circle = [...chain.slice(chain.indexOf(real)), real].map((file) => relative(this.#options.folder, file));
@@ -58,6 +58,34 @@ export class AgentFiles {
     }
     if (chain.length >= maxDepth) throw refuse(`is nested deeper than ${maxDepth} agents`);
     return await this.#open(real, chain);
+  }
+
+  /** The JSON in the file that `from` refers to at `at`. Throws ConfigurationException with the place of the reference. */
+  async json(reference: string, from: AgentFile, at: readonly PropertyKey[]): Promise<unknown> {
+    const refuse = refusal(reference, from, at);
+    const real = this.#contained(reference, from, { refuse, ends: ['.json'], kind: 'a JSON file' });
+    const text = await readFile(real, 'utf8');
+    if (text.length > maxJson) throw refuse(`is larger than ${maxJson} characters`);
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw refuse('is not JSON', { cause: error });
+    }
+  }
+
+  /** The real path of a file within the folder of the app. */
+  #contained(reference: string, from: AgentFile, { refuse, ends, kind }: Wanted): string {
+    const wanted = reference.trim();
+    if (isAbsolute(wanted) || /^[a-z]:|^\\|^file:/i.test(wanted))
+      throw refuse('is an absolute path: name it relative to this file');
+    const path = resolve(dirname(from.path), wanted);
+    if (!isWithin(this.#options.folder, path)) throw refuse('leads out of the folder of the app');
+    if (!ends.includes(extname(path))) throw refuse(`is not ${kind}`);
+    this.#options.note(path);
+    const real = realFile(path);
+    if (real === undefined) throw refuse('does not exist');
+    if (!isWithin(this.#options.folder, real)) throw refuse('is a link that leads out of the folder of the app');
+    return real;
   }
 
   async #open(path: string, parents: readonly string[]): Promise<AgentFile> {
@@ -69,3 +97,8 @@ export class AgentFiles {
     return { path, yaml: readYaml(text, name), parents };
   }
 }
+
+const refusal =
+  (reference: string, from: AgentFile, at: readonly PropertyKey[]): Refuse =>
+  (why, options) =>
+    from.yaml.fail(at, `"${reference.trim()}" ${why}`, options);

@@ -19,6 +19,7 @@ import { spelledLike } from '../../schemas/spelled.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { codeExecutorOf } from './build-code-executor.ts';
+import { buildRemoteAgent } from './build-remote-agent.ts';
 import { toolsOf } from './build-tools.ts';
 import { callbacksOf } from './callbacks.ts';
 import { check } from './check.ts';
@@ -58,13 +59,11 @@ export async function buildAgent(source: AgentFile, maker: AgentMaker): Promise<
 
 async function make(config: AgentConfig, subAgents: Agent[], source: AgentFile, maker: AgentMaker): Promise<Agent> {
   const { name, description = '' } = config;
-  if (config.agentClass === 'RemoteA2aAgent') {
-    throw source.yaml.fail(['agentClass'], 'agents on other servers are not supported by this version');
-  }
   if (config.agentClass === 'LlmAgent' || config.agentClass === undefined) {
     return await buildLlmAgent(config, subAgents, source, maker);
   }
   const callbacks = await callbacksOf(config, { registry: maker.registry, file: source.yaml });
+  if (config.agentClass === 'RemoteA2aAgent') return await buildRemoteAgent(config, callbacks, source, maker.files);
   const spec = { name, description, subAgents, ...callbacks };
   if (config.agentClass === 'SequentialAgent') return sequentialAgent(spec);
   if (config.agentClass === 'ParallelAgent') return parallelAgent(spec);
@@ -162,7 +161,8 @@ async function schemaOf(
 
 async function subAgentsOf(config: AgentConfig, source: AgentFile, maker: AgentMaker): Promise<Agent[]> {
   const subAgents: Agent[] = [];
-  for (const [index, ref] of (config.subAgents ?? []).entries()) {
+  const refs = 'subAgents' in config ? config.subAgents : undefined;
+  for (const [index, ref] of (refs ?? []).entries()) {
     subAgents.push(await agentOf(ref, source, ['subAgents', index], maker));
   }
   return subAgents;

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AppError, errorText } from '../base/errors.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { A2aCard } from './wire.ts';
+
+/**
+ * Where the card of a remote agent comes from: the card itself, the address of its server (`http(s)`), the address of
+ * the card (a path that ends in `.json`), or a file on this machine.
+ */
+export type CardSource = string | URL | JsonObject;
+
+export interface ResolvedCard {
+  readonly card: A2aCard;
+  /** Where the card was fetched from; `undefined` for a card that was given or read from a file. */
+  readonly origin: string | undefined;
+}
+
+/** Where servers keep their card, and where those of before 0.3 kept it. */
+const wellKnown = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
+
+/** How a card is fetched. */
+export interface CardRequest {
+  readonly fetch: typeof fetch;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Reads the card, of either protocol version. Throws AgentCardResolutionError, or what the signal aborts with. */
+export async function resolveCard(
+  source: CardSource,
+  request: CardRequest,
+  signal: AbortSignal,
+): Promise<ResolvedCard> {
+  if (typeof source !== 'string' && !(source instanceof URL)) return { card: await cardOf(source), origin: undefined };
+  const url = asUrl(source);
+  if (url && url.protocol !== 'file:') {
+    return { card: await cardOf(await download(url, request, signal)), origin: url.origin };
+  }
+  const path = url ? fileURLToPath(url) : String(source);
+  return { card: await cardOf(await readCardFile(path)), origin: undefined };
+}
+
+/** A card in the words of protocol 1.0. Throws AgentCardResolutionError when it is none. */
+export async function cardOf(value: unknown): Promise<A2aCard> {
+  if (!isJsonObject(value)) throw unresolved('is not a JSON object');
+  const { DefaultAgentCardResolver } = await import('@a2a-js/sdk/client');
+  let card: unknown;
+  try {
+    card = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }).normalizeAgentCard(value);
+  } catch (error) {
+    throw unresolved(`cannot be read: ${errorText(error)}`, error);
+  }
+  if (hasInterfaces(card)) return card;
+  throw unresolved('names no address to reach the agent at ("supportedInterfaces", or "url" before version 1.0)');
+}
+
+function hasInterfaces(card: unknown): card is A2aCard {
+  if (typeof card !== 'object' || card === null || !('supportedInterfaces' in card)) return false;
+  const { supportedInterfaces: interfaces } = card;
+  return Array.isArray(interfaces) && interfaces.length > 0 && interfaces.every(({ url }) => isHttp(url));
+}
+
+const isHttp = (url: unknown): boolean => typeof url === 'string' && /^https?:\/\/[^/]/i.test(url);
+
+function asUrl(source: string | URL): URL | undefined {
+  if (source instanceof URL) return source;
+  return /^(?:https?|file):/i.test(source) && URL.canParse(source) ? new URL(source) : undefined;
+}
+
+async function download(url: URL, request: CardRequest, signal: AbortSignal): Promise<unknown> {
+  const isCard = url.pathname.endsWith('.json');
+  const base = url.pathname.replace(/\/+$/, '');
+  const places = isCard ? [url] : wellKnown.map((path) => new URL(`${base}${path}${url.search}`, url));
+  let status = 0;
+  for (const place of places) {
+    let text: string;
+    try {
+      const headers = { accept: 'application/json', ...request.headers };
+      const response = await request.fetch(place, { headers, signal });
+      ({ status } = response);
+      text = await response.text();
+      if (!response.ok && status !== 404) break;
+      if (!response.ok) continue;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw unresolved(`cannot be fetched from ${url.host}: ${reasonOf(error)}`, error);
+    }
+    return parsed(text, url.host);
+  }
+  throw unresolved(`cannot be fetched from ${url.host}: it answered ${status}`);
+}
+
+async function readCardFile(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw unresolved(`file "${basename(path)}" cannot be read`, error);
+  }
+  return parsed(text, `"${basename(path)}"`);
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unresolved(`of ${where} is not JSON`, error);
+  }
+}
+
+/** What fetch says failed is in its cause. */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.message === 'fetch failed' ? error.cause : undefined;
+  return errorText(cause instanceof Error && cause.message !== '' ? cause : error);
+}
+
+const unresolved = (what: string, cause?: unknown): AppError =>
+  new AppError('AgentCardResolutionError', `The agent card ${what}`, { cause });

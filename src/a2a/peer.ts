@@ -1,0 +1,182 @@
+import type { Client, RequestOptions } from '@a2a-js/sdk/client';
+import { abortable, delay, LinkedAbort, stopOnAbort } from '../base/abort.ts';
+import { AppError, errorText } from '../base/errors.ts';
+import { limitedBody } from '../base/limited-body.ts';
+import { type CardSource, reasonOf, resolveCard } from './agent-card.ts';
+import type { A2aCard, A2aMessage, A2aUpdate } from './wire.ts';
+
+export interface PeerOptions {
+  /** What messages call the peer. */
+  readonly name: string;
+  readonly card: CardSource;
+  /** Milliseconds without a sign of the peer after which it is given up. */
+  readonly timeoutMs: number;
+}
+
+/** One message to a peer and what goes with it. */
+export interface Turn {
+  readonly message: A2aMessage;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ids of artifacts of the task that came in earlier turns. */
+  readonly heard?: readonly string[];
+}
+
+/** The longest message a peer may send, in bytes. */
+const maxMessage = 16 * 1024 ** 2;
+/** How long a card, and a peer that is told to stop, may take. */
+const cardMs = 30_000;
+const cancelMs = 5_000;
+/** The first and the longest wait between two looks at a task that goes on by itself, in milliseconds. */
+const firstLook = 250;
+const longestLook = 5_000;
+
+/** The client's side of the conversation with one remote agent, over whichever transport and version its card names. */
+export class Peer {
+  readonly #options: PeerOptions;
+  #client: Client | undefined;
+  #card: A2aCard | undefined;
+  readonly #cancelling = new Set<Promise<void>>();
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  /** The card, once it has been needed. */
+  get card(): A2aCard | undefined {
+    return this.#card;
+  }
+
+  /**
+   * Sends a message and gives what comes back, until the peer's side of the connection ends. Throws A2AClientError,
+   * AgentCardResolutionError, or what the signal aborts with.
+   */
+  async *send({ message, headers }: Turn, signal: AbortSignal): AsyncGenerator<A2aUpdate, void, void> {
+    using turn = new LinkedAbort(signal);
+    const patience = this.#patience(turn);
+    try {
+      const client = await this.#connect(headers, turn.signal);
+      const { SendMessageRequest, StreamResponse } = await import('@a2a-js/sdk');
+      const request = SendMessageRequest.fromJSON({ message });
+      const options = { signal: turn.signal, serviceParameters: { ...headers } };
+      for await (const update of stopOnAbort(client.sendMessageStream(request, options), turn.signal)) {
+        patience.refresh();
+        yield StreamResponse.toJSON(update) as A2aUpdate;
+      }
+    } catch (error) {
+      throw this.#failure(error, turn.signal);
+    } finally {
+      clearTimeout(patience);
+      // A request that nobody reads any more would go on otherwise.
+      turn.abort(new AppError('run_cancelled', 'The turn is over'));
+    }
+  }
+
+  /** The same for a task that goes on without a connection: how it stands, again and again, for as long as silence is borne. */
+  async *follow(
+    taskId: string,
+    { headers }: Pick<Turn, 'headers'>,
+    signal: AbortSignal,
+  ): AsyncGenerator<A2aUpdate, void, void> {
+    using turn = new LinkedAbort(signal);
+    const patience = this.#patience(turn);
+    try {
+      const client = await this.#connect(headers, turn.signal);
+      const { GetTaskRequest, Task } = await import('@a2a-js/sdk');
+      for (let wait = firstLook; ; wait = Math.min(wait * 1.5, longestLook)) {
+        const options = { signal: turn.signal, serviceParameters: { ...headers } };
+        const task = await abortable(client.getTask(GetTaskRequest.fromJSON({ id: taskId }), options), turn.signal);
+        yield { task: Task.toJSON(task) as NonNullable<A2aUpdate['task']> };
+        await delay(wait, turn.signal);
+      }
+    } catch (error) {
+      throw this.#failure(error, turn.signal);
+    } finally {
+      clearTimeout(patience);
+    }
+  }
+
+  /** Tells the peer that nobody waits for a task any more. It may not care; nobody waits for that either. */
+  cancel(taskId: string, { headers }: Pick<Turn, 'headers'>): void {
+    const client = this.#client;
+    if (!client) return;
+    const work = this.#askToCancel(client, taskId, headers).then(undefined, () => {});
+    this.#cancelling.add(work);
+    void work.then(() => this.#cancelling.delete(work)); // `work` never rejects
+  }
+
+  /** Waits for what was told to stop to have heard it. */
+  async close(): Promise<void> {
+    await Promise.all(this.#cancelling);
+  }
+
+  async #askToCancel(client: Client, taskId: string, headers: Turn['headers']): Promise<void> {
+    const { CancelTaskRequest } = await import('@a2a-js/sdk');
+    const options: RequestOptions = { signal: AbortSignal.timeout(cancelMs), serviceParameters: { ...headers } };
+    await client.cancelTask(CancelTaskRequest.fromJSON({ id: taskId }), options);
+  }
+
+  async #connect(headers: Turn['headers'], signal: AbortSignal): Promise<Client> {
+    if (this.#client) return this.#client;
+    using asking = new LinkedAbort(signal);
+    const { name, card: source, timeoutMs } = this.#options;
+    const tooLong = new AppError('AgentCardResolutionError', `The agent card of "${name}" did not come in time`);
+    const timer = setTimeout(() => asking.abort(tooLong), Math.min(cardMs, timeoutMs));
+    try {
+      const work = resolveCard(source, { fetch: guardedFetch, headers }, asking.signal);
+      const { card, origin } = await abortable(work, asking.signal);
+      if (origin !== undefined && Object.keys(headers).length > 0) refuseOtherOrigins(card, origin);
+      this.#client = await clientFor(card);
+      this.#card = card;
+      return this.#client;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #patience(turn: LinkedAbort): NodeJS.Timeout {
+    const { name, timeoutMs } = this.#options;
+    const silent = new AppError('A2AClientError', `Remote agent "${name}" was silent for ${timeoutMs} ms`);
+    return setTimeout(() => turn.abort(silent), timeoutMs);
+  }
+
+  #failure(error: unknown, signal: AbortSignal): unknown {
+    if (signal.aborted) return signal.reason;
+    if (error instanceof AppError) return error;
+    // What the peer says of its failure may be anything, of any length.
+    const reason = reasonOf(error).slice(0, 500);
+    return new AppError('A2AClientError', `Remote agent "${this.#options.name}" failed: ${reason}`, { cause: error });
+  }
+}
+
+/** The headers were meant for the server the author named: its card must not hand them to another one. */
+function refuseOtherOrigins(card: A2aCard, origin: string): void {
+  const foreign = card.supportedInterfaces.find(({ url }) => new URL(url).origin !== origin);
+  if (!foreign) return;
+  throw new AppError(
+    'AgentCardResolutionError',
+    `The agent card of ${new URL(origin).host} sends clients to ${new URL(foreign.url).host}: requests with headers stay with the server they were meant for. Give the card itself to allow it`,
+  );
+}
+
+async function clientFor(card: A2aCard): Promise<Client> {
+  const { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } =
+    await import('@a2a-js/sdk/client');
+  const { AgentCard } = await import('@a2a-js/sdk');
+  const options = { fetchImpl: guardedFetch, legacyCompat: { enabled: true } };
+  const factory = new ClientFactory({
+    transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
+    cardResolver: new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }),
+  });
+  try {
+    return await factory.createFromAgentCard(AgentCard.fromJSON(card));
+  } catch (error) {
+    const message = `The agent card names no transport that is spoken here: ${errorText(error)}`;
+    throw new AppError('AgentCardResolutionError', message, { cause: error });
+  }
+}
+
+/** No redirects, which would carry headers elsewhere, and no endless answers. */
+const guardedFetch: typeof fetch = async (url, init) => {
+  const response = await fetch(url, { ...init, redirect: 'error' });
+  return response.body ? new Response(limitedBody(response.body, maxMessage), response) : response;
+};

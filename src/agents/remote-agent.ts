@@ -1,0 +1,99 @@
+import type { CardSource } from '../a2a/agent-card.ts';
+import { toA2aPart } from '../a2a/part-codec.ts';
+import { Peer } from '../a2a/peer.ts';
+import { takeTurn } from '../a2a/take-turn.ts';
+import type { A2aMessage, A2aPart } from '../a2a/wire.ts';
+import { AppError, errorText } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { newEvent } from '../core/new-event.ts';
+import type {
+  AfterAgentCallback,
+  Agent,
+  BeforeAgentCallback,
+  MaybePromise,
+  OneOrMany,
+  ReadonlyContext,
+  RunContext,
+} from '../core/runtime.ts';
+import type { Event } from '../schemas/event.ts';
+import { remoteEvent } from './remote-event.ts';
+import { outgoing } from './remote-message.ts';
+import { checkAgentName } from './tree.ts';
+
+export interface RemoteAgentSpec {
+  name: string;
+  /** Absent: what its card says, as soon as that is known. */
+  description?: string;
+  /**
+   * The agent card, of protocol 1.0 or 0.3: itself, a file (a path or a `file:` URL), its address (ends in `.json`), or
+   * that of its server.
+   */
+  agentCard: CardSource;
+  /** Sent with every request, for servers that want to know who asks. */
+  headers?:
+    | Readonly<Record<string, string>>
+    | ((ctx: ReadonlyContext) => MaybePromise<Readonly<Record<string, string>>>);
+  /** Milliseconds without a sign of the agent before it is given up. Default 600,000. */
+  timeoutMs?: number;
+  beforeAgent?: OneOrMany<BeforeAgentCallback>;
+  afterAgent?: OneOrMany<AfterAgentCallback>;
+}
+
+/**
+ * An agent on another server, spoken to over the Agent2Agent protocol. Whatever goes wrong there is an event with an
+ * error, never the end of the run. Throws ConfigurationException for a bad name or timeout.
+ */
+export function remoteAgent(spec: RemoteAgentSpec): Agent {
+  const { name, agentCard, headers = {}, timeoutMs = 600_000, beforeAgent = [], afterAgent = [] } = spec;
+  checkAgentName(name);
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1) {
+    throw new AppError('ConfigurationException', `timeoutMs of "${name}" must be a whole number, 1 or more`);
+  }
+  const peer = new Peer({ name, card: agentCard, timeoutMs });
+  const given = isJsonObject(agentCard) ? agentCard['description'] : undefined;
+  const known = spec.description ?? (typeof given === 'string' ? given : undefined);
+  return {
+    kind: 'remote',
+    name,
+    get description() {
+      return known ?? peer.card?.description ?? '';
+    },
+    callbacks: { beforeAgent: [beforeAgent].flat(), afterAgent: [afterAgent].flat() },
+    run: (ctx) => converse(peer, headers, ctx),
+    close: () => peer.close(),
+  };
+}
+
+async function* converse(
+  peer: Peer,
+  headers: NonNullable<RemoteAgentSpec['headers']>,
+  ctx: RunContext,
+): AsyncGenerator<Event, void, void> {
+  try {
+    const { message, heard: known } = messageOf(ctx);
+    if (message.parts.length === 0) throw new AppError('A2AClientError', 'There is nothing to tell the remote agent');
+    const turn = { message, headers: typeof headers === 'function' ? await headers(ctx) : headers, heard: known };
+    const isStreaming = ctx.runConfig.streamingMode === 'sse';
+    for await (const heard of takeTurn(peer, turn, ctx.signal)) {
+      if (heard.partial && !isStreaming) continue;
+      yield remoteEvent(heard, message, ctx);
+    }
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    yield failureEvent(error, ctx);
+  }
+}
+
+function messageOf(ctx: RunContext) {
+  const { parts, heard, ...place } = outgoing(ctx);
+  const sent = parts.flatMap((part) => toA2aPart(part) ?? []);
+  const message: A2aMessage & { parts: A2aPart[] } = { messageId: newId(), role: 'ROLE_USER', parts: sent, ...place };
+  return { message, heard };
+}
+
+function failureEvent(error: unknown, ctx: RunContext): Event {
+  ctx.log?.warn({ agent: ctx.agent.name, err: error }, 'a remote agent failed');
+  const errorCode = error instanceof AppError ? error.code : 'A2AClientError';
+  return newEvent(ctx, ctx.agent.name, { errorCode, errorMessage: errorText(error), turnComplete: true });
+}

@@ -1,0 +1,119 @@
+import type { A2aUpdate } from '../a2a/wire.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { RunContext } from '../core/runtime.ts';
+import type { Content, FunctionResponse, Part } from '../schemas/content.ts';
+import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
+import { effectiveEvents, isEdit } from './request/edited-history.ts';
+import { narrate, tellResponse } from './request/narration.ts';
+import { isOnBranch, kindOf } from './request/visibility.ts';
+import { requestNames } from './reserved-names.ts';
+
+/** Where events note the place of a remote conversation. */
+export const remoteKeys = {
+  taskId: 'a2a:task_id',
+  contextId: 'a2a:context_id',
+  request: 'a2a:request',
+  response: 'a2a:response',
+  aggregated: 'a2a:aggregated',
+} as const;
+
+/** What a remote agent is told next. */
+export interface Outgoing {
+  readonly parts: readonly Part[];
+  /** Of the conversation so far; the task only while it waits for an answer. */
+  readonly taskId?: string;
+  readonly contextId?: string;
+  /** Ids of the artifacts that the task has given so far. */
+  readonly heard: readonly string[];
+}
+
+/**
+ * The answer the user just gave to what the remote agent asked, or else all that was said since it last spoke, other
+ * agents' words as narration.
+ */
+export function outgoing(ctx: RunContext): Outgoing {
+  const name = ctx.agent.name;
+  const all = ctx.session.events.some(isEdit) ? effectiveEvents(ctx.session.events, name) : ctx.session.events;
+  const events = all.filter((event) => isOnBranch(event.branch, ctx.branch));
+  const newest = events.at(-1);
+  const asked = newest?.author === 'user' ? askedFor(newest, events, name) : undefined;
+  const own = events.filter(({ author }) => author === name);
+  if (newest && asked) return { ...placeOf(asked, own), parts: answerParts(newest, asked) };
+
+  const lastOwn = events.findLastIndex(({ author }) => author === name);
+  const parts = events.slice(lastOwn + 1).flatMap(tell);
+  const last = own.at(-1);
+  if (last && isWaiting(last)) return { ...placeOf(last, own), parts };
+  const contextId = own.findLast((event) => noted(event, remoteKeys.contextId) !== undefined);
+  return { parts, heard: [], ...(contextId && contextOf(contextId)) };
+}
+
+/** The event in which the remote agent asked what the message answers. */
+function askedFor(message: Event, events: readonly Event[], name: string): Event | undefined {
+  const ids = new Set(functionResponses(message).map(({ id }) => id));
+  return events.findLast(
+    (event) =>
+      event.author === name &&
+      noted(event, remoteKeys.taskId) !== undefined &&
+      functionCalls(event).some(({ id }) => id !== undefined && ids.has(id)),
+  );
+}
+
+/** Answers to calls the agent made, as they are; to questions in words, in words. */
+function answerParts(message: Event, asked: Event): Part[] {
+  const calls = new Map(functionCalls(asked).map((call) => [call.id, call.name]));
+  return (message.content?.parts ?? []).flatMap((part): Part[] => {
+    const { functionResponse } = part;
+    if (!functionResponse) return sayable(part);
+    if (calls.get(functionResponse.id) !== functionResponse.name) return [];
+    return functionResponse.name === requestNames.input ? [{ text: answerText(functionResponse) }] : [part];
+  });
+}
+
+function answerText({ response }: FunctionResponse): string {
+  const value = 'result' in response && Object.keys(response).length === 1 ? response['result'] : response;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function tell(event: Event): Part[] {
+  const { content, author } = event;
+  if (!content || isHidden(content)) return [];
+  if (author !== 'user') return narrate(event)?.parts ?? [];
+  return content.parts.flatMap((part) =>
+    part.functionResponse
+      ? [tellResponse(part.functionResponse.name, part.functionResponse.response, author)]
+      : sayable(part),
+  );
+}
+
+const isHidden = (content: Content): boolean => ['internal', 'invisible'].includes(kindOf(content));
+
+/** A part a peer can use: thoughts are our own, and artifacts are kept here. */
+const sayable = (part: Part): Part[] =>
+  part.thought || part.text === '' || part.fileData?.fileUri.startsWith('artifact://') ? [] : [part];
+
+const isWaiting = ({ longRunningToolIds = [] }: Event): boolean => longRunningToolIds.length > 0;
+
+function placeOf(asked: Event, own: readonly Event[]): Omit<Outgoing, 'parts'> {
+  const taskId = noted(asked, remoteKeys.taskId);
+  if (taskId === undefined) return { ...contextOf(asked), heard: [] };
+  const heard = own.filter((event) => noted(event, remoteKeys.taskId) === taskId).flatMap(artifactsOf);
+  return { ...contextOf(asked), taskId, heard };
+}
+
+function contextOf(event: Event): Pick<Outgoing, 'contextId'> {
+  const contextId = noted(event, remoteKeys.contextId);
+  return contextId === undefined ? {} : { contextId };
+}
+
+/** Ids of the artifacts an event was made of. */
+function artifactsOf({ customMetadata }: Event): string[] {
+  const response = isJsonObject(customMetadata) ? customMetadata[remoteKeys.response] : undefined;
+  const { artifactUpdate, task } = isJsonObject(response) ? (response as A2aUpdate) : {};
+  return [artifactUpdate?.artifact, ...(task?.artifacts ?? [])].flatMap((artifact) => artifact?.artifactId ?? []);
+}
+
+function noted({ customMetadata }: Event, key: string): string | undefined {
+  const value = isJsonObject(customMetadata) ? customMetadata[key] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
