@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newSession, readSession, runBody, sessionsPath } from '../wire/client.ts';
 import { type ProbeServer, startProbeServer } from '../wire/probe-server.ts';
@@ -213,9 +214,13 @@ it('sends the development UI with headers that keep other scripts and frames out
 });
 
 it('has no inline script or handler on the page that the policy would stop', async () => {
-  const { text } = await server.client.get('/dev-ui/');
+  const { text, headers } = await server.client.get('/dev-ui/');
+  const policy = headers.get('content-security-policy') ?? '';
+  const inline = [...text.matchAll(/<script(?![^>]*\bsrc=)(?![^>]*type="application\/json")[^>]*>([^]*?)<\/script>/gi)];
 
-  expect(text).not.toMatch(/<script(?![^>]*\bsrc=)(?![^>]*type="application\/json")[^>]*>/i);
+  for (const [, script = ''] of inline) {
+    expect(policy).toContain(`'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  }
   expect(text).not.toMatch(/\son\w+\s*=/i);
   expect(text).not.toMatch(/javascript:/i);
 });
