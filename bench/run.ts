@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openBench, type Bench } from './bench.ts';
 import { measureCrowd, measureOthersDuringStreams } from './cases/crowd.ts';
+import { measureEvaluations } from './cases/evaluation.ts';
 import { measureSilentClients, measureStart } from './cases/footprint.ts';
 import { measureReads, measureTurns } from './cases/history.ts';
 import { measureDurableTurns, measurePostgres, measureSqlite } from './cases/storage.ts';
@@ -17,6 +18,7 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   others: measureOthersDuringStreams,
   start: measureStart,
   silent: measureSilentClients,
+  evals: measureEvaluations,
   sqlite: measureSqlite,
   postgres: measurePostgres,
   durable: measureDurableTurns,

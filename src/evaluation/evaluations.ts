@@ -17,7 +17,7 @@ import type { SessionKey } from '../schemas/session.ts';
 import { isEvaluationSession } from '../services/sessions/history.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns } from './compare.ts';
-import { metricsOfApp } from './eval-config.ts';
+import { configOfApp } from './eval-config.ts';
 import { evalFiles } from './eval-files.ts';
 import { EvalResults, runsOf } from './eval-results.ts';
 import { EvalSets } from './eval-sets.ts';
@@ -110,13 +110,15 @@ export class Evaluations {
     const { loader, services: _, folderOf: __, prices = {}, ...surroundings } = this.#options;
     const cases = casesFor(evalSet, request);
     const mode = modeFor(evalSet, request);
-    const { repetitions = 1, concurrency = usualConcurrency, userSimulatorConfig: userSimulator } = request;
+    const { repetitions = 1, concurrency = usualConcurrency } = request;
     if (mode === 'record' && repetitions > 1) {
       throw new AppError('invalid_request', 'A recording takes one run of each case: leave out "repetitions"');
     }
     const app = await loader.loadAgent(appName);
-    const asked = request.evalMetrics.length > 0 ? request.evalMetrics : await metricsOfApp(app.folder);
+    const usual = await configOfApp(app.folder);
+    const asked = request.evalMetrics.length > 0 ? request.evalMetrics : usual.metrics;
     const metrics = chooseMetrics(asked, app.metrics);
+    const userSimulator = request.userSimulatorConfig ?? usual.userSimulator;
     const letGo = loader.hold?.(app);
     const runId = newId('eval-');
     const abort = new LinkedAbort(signal);

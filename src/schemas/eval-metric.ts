@@ -107,11 +107,3 @@ export const MetricInfo = z
   })
   .meta({ id: 'MetricInfo' });
 export type MetricInfo = z.infer<typeof MetricInfo>;
-
-/** The file `test_config.json` beside an app: which metrics to apply, by name, each with a threshold or a criterion. */
-export const EvalConfig = lenient({
-  criteria: z.record(z.string(), z.union([z.number(), Criterion])).default({}),
-  customMetrics: z.record(z.string(), jsonObject).optional(),
-  userSimulatorConfig: z.unknown().optional(),
-});
-export type EvalConfig = z.infer<typeof EvalConfig>;

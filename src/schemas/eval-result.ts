@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EvalMetricChoice, EvalMetricResult, EvalStatus } from './eval-metric.ts';
+import { Criterion, EvalMetricChoice, EvalMetricResult, EvalStatus } from './eval-metric.ts';
 import { ExecutionMode, Invocation } from './eval-set.ts';
 import { Event, Timestamp } from './event.ts';
 import { lenient } from './lenient.ts';
@@ -98,6 +98,14 @@ export const UserSimulatorConfig = lenient({
   script: Script.optional(),
 });
 export type UserSimulatorConfig = z.infer<typeof UserSimulatorConfig>;
+
+/** The file `test_config.json` beside an app: which metrics to apply, by name, each with a threshold or a criterion. */
+export const EvalConfig = lenient({
+  criteria: z.record(z.string(), z.union([z.number(), Criterion])).default({}),
+  customMetrics: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  userSimulatorConfig: UserSimulatorConfig.optional(),
+}).meta({ id: 'EvalConfig' });
+export type EvalConfig = z.infer<typeof EvalConfig>;
 
 /** Body of a run. No ids: all cases. No metrics: those of the app's `test_config.json`, or the two that ADK applies. */
 export const RunEvalRequest = lenient({

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { textOf } from '../../src/schemas/content.ts';
-import { caseOf, evaluationsOf, neverAborts, requestOf, setOf } from './scene.ts';
+import { caseOf, evaluationsOf, neverAborts, requestOf, scratchFolder, setOf, weatherApp } from './scene.ts';
 
 const scenario = (more: object = {}) => ({
   evalId: 'trip',
@@ -74,6 +76,19 @@ it('puts the plan, the history and the persona where the caller’s instructions
   );
 
   expect(said).toEqual(['hello', 'aye']);
+});
+
+it('takes the user of test_config.json where a request names none', async () => {
+  const folder = scratchFolder();
+  const user_simulator_config = { messages: ['weather in Rome'] };
+  writeFileSync(join(folder, 'test_config.json'), JSON.stringify({ criteria: {}, user_simulator_config }));
+  const { evaluations } = evaluationsOf(weatherApp(undefined, { folder }));
+
+  const { evalCaseResults } = await evaluations.runSet('weather', setOf(scenario()), requestOf(), {
+    signal: neverAborts,
+  });
+
+  expect(evalCaseResults[0]?.evalMetricResultPerInvocation).toHaveLength(2);
 });
 
 it('fails the case when the model that plays the user cannot be asked', async () => {
