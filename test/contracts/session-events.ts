@@ -60,6 +60,20 @@ export function appendingContract(start: Start): void {
     expect(session.lastUpdateTime).toBe(stored?.lastUpdateTime);
   });
 
+  it('keeps events of times that no calendar holds, and appends after them', async () => {
+    const sessions = await start();
+    const owner = freshOwner();
+    const events = [-1e300, 1e300, 12].map((timestamp) => saying(`${timestamp}`, {}, { timestamp }));
+
+    const session = await sessions.createSession(owner, { sessionId: 's1', events: events.slice(0, 2) });
+    await sessions.appendEvent(session, events[2]!);
+    await sessions.appendEvent(session, saying('now'));
+
+    const stored = await sessions.getSession(keyOf(session));
+    expect(stored?.events.slice(0, 3)).toEqual(events);
+    expect(stored?.lastUpdateTime).toBe(1e300);
+  });
+
   it('keeps every field of an event, known or not', async () => {
     const sessions = await start();
     const session = await sessions.createSession(freshOwner());

@@ -30,6 +30,7 @@ export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const code = sqlStateOf(error);
   if (code === '22001') return new AppError('invalid_name', 'An id is longer than the database keeps (191 characters)');
+  if (code === '22021') return new AppError('invalid_request', 'An id holds U+0000', { cause: error });
   if (code === '28P01' || code === '28000' || code === '3D000' || code === '42501') {
     return new AppError('unavailable', 'The database refuses the server', { cause: error, retryAfter });
   }

@@ -1,5 +1,6 @@
 import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
 import { Event } from '../../schemas/event.ts';
+import { adkMs } from './adk-time.ts';
 
 // How ADK's relational schema keeps an event: one JSON object in the column `event_data`, its keys in snake_case but
 // for the maps whose keys are data, its time in milliseconds.
@@ -25,7 +26,7 @@ const toCamel = remembered((key) => key.replace(/_([a-z])/g, (_, letter: string)
 /** The text of `event_data` for an event. */
 export function toEventData(event: Event): string {
   const data = respell(event, '', toSnake) as JsonObject;
-  data['timestamp'] = Math.floor(event.timestamp * 1000);
+  data['timestamp'] = adkMs(event.timestamp);
   return JSON.stringify(data);
 }
 

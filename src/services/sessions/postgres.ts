@@ -5,6 +5,7 @@ import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, isOutage, sqlStateOf } from '../postgres/errors.ts';
 import { fromJsonb, toJsonb } from '../postgres/jsonb.ts';
+import { adkMs } from './adk-time.ts';
 import { type SessionStatements, sessionStatements } from './postgres-statements.ts';
 import type {
   Appended,
@@ -44,7 +45,7 @@ export class PostgresSessionTables implements SessionTables {
       userId,
       sessionId,
       setOf(changes.session) ?? '{}',
-      Math.floor(lastUpdateTime * 1000),
+      adkMs(lastUpdateTime),
       lastUpdateTime,
       events.length,
       ...scopeValues(changes),
@@ -171,7 +172,7 @@ export class PostgresSessionTables implements SessionTables {
       changesState: changes.session !== undefined,
       changesScopes: changes.app !== undefined || changes.user !== undefined,
     };
-    const values: unknown[] = [appName, userId, sessionId, Math.floor(event.timestamp * 1000), event.timestamp];
+    const values: unknown[] = [appName, userId, sessionId, adkMs(event.timestamp), event.timestamp];
     values.push(event.id, event.invocationId, toJsonb(event.eventData), event.body);
     if (guard) values.push(guard.runId, guard.step, guard.fence);
     if (changes.session) values.push(setOf(changes.session), keysOf(changes.session.removed));
@@ -229,7 +230,7 @@ async function insertEvents(
   let latestMs = 0;
   for (let start = 0; start < events.length; start += importedAtOnce) {
     const some = events.slice(start, start + importedAtOnce);
-    const times = some.map(({ timestamp }) => (latestMs = Math.max(Math.floor(timestamp * 1000), latestMs + 1)));
+    const times = some.map(({ timestamp }) => (latestMs = Math.max(adkMs(timestamp), latestMs + 1)));
     const values = [
       appName,
       userId,

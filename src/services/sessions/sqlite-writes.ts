@@ -6,6 +6,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { isConstraint } from '../sqlite/errors.ts';
 import { msOf } from '../sqlite/migrate.ts';
 import type { WriteContext } from '../sqlite/write-context.ts';
+import { adkMs } from './adk-time.ts';
 import type { Appended, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
 
 // What changes sessions in SQLite. Runs in the thread that writes, within a transaction.
@@ -20,7 +21,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
   connection.run(`update agent_numbers set value = value + 1 where name = 'session'`);
   const number =
     connection.get<{ value: number }>(`select value from agent_numbers where name = 'session'`)?.value ?? 0;
-  const ms = Math.floor(lastUpdateTime * 1000);
+  const ms = adkMs(lastUpdateTime);
   connection.run(
     `insert into sessions (id, app_name, user_id, state, create_time, update_time, num, next_seq, clock_ms, last_update)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -38,7 +39,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
   changeScopes({ connection, dialect }, session, changes);
   let latestMs = 0;
   for (const [index, event] of events.entries()) {
-    latestMs = Math.max(Math.floor(event.timestamp * 1000), latestMs + 1);
+    latestMs = Math.max(adkMs(event.timestamp), latestMs + 1);
     try {
       insertEvent({ connection, dialect }, session, { ...event, number, seq: index + 1, ms: latestMs });
     } catch (error) {
@@ -82,7 +83,7 @@ export function appendEvent(context: WriteContext, { key, event, changes, guard 
   if (stored) return { ...stored, sessionNumber: row.num, lastUpdateTime: before };
 
   // ADK orders events by this time, so it grows with each.
-  const ms = Math.max(Math.floor(event.timestamp * 1000), msOf(row.update_time) + 1);
+  const ms = Math.max(adkMs(event.timestamp), msOf(row.update_time) + 1);
   const lastUpdateTime = Math.max(before, event.timestamp);
   try {
     insertEvent(context, key, { ...event, ...guard, number: row.num, seq: row.next_seq, ms });
