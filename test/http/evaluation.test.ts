@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { caseOf, hello, paris } from '../evaluation/scene.ts';
+import { listen } from './server.ts';
 import { weatherServer } from './weather-server.ts';
 
 it('goes from a session to a result in the spelling of the interface specification', async () => {
@@ -138,4 +139,44 @@ it('tells which metrics there are', async () => {
     maxValue: 1,
     openAtMax: false,
   });
+});
+
+it('cancels the run of a client that leaves, and stores what was done by then', async () => {
+  const { app, send } = await weatherServer([
+    { match: 'stuck', delayMs: 3_600_000, text: 'never' },
+    { text: 'Hello!' },
+  ]);
+  const evalCases = [caseOf('a', hello), caseOf('b', ['stuck', undefined, 'never']), caseOf('c', hello)];
+  await send('POST', '/apps/weather/eval-sets', { evalSet: { evalSetId: 'some', evalCases } });
+  const leaving = new AbortController();
+  const answer = await fetch(`${await listen(app)}/apps/weather/eval-sets/some/run_sse`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ concurrency: 1 }),
+    signal: leaving.signal,
+  });
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ''; !text.includes('"done":1'); text += (await reader.read()).value);
+
+  leaving.abort();
+
+  await expect.poll(async () => (await send('GET', '/apps/weather/eval_results')).body.length).toBe(1);
+  const [run] = (await send('GET', '/apps/weather/eval-runs?evalSetId=some')).body;
+  const result = await send('GET', `/apps/weather/eval-results/${run.evalSetResultId}`);
+  expect(run).toMatchObject({ cancelled: true, failed: 1, passed: 0 });
+  expect(result.body.evalCaseResults.map(({ evalId }: { evalId: string }) => evalId)).toEqual(['a']);
+});
+
+it('runs hundreds of cases at once', async () => {
+  const { send } = await weatherServer();
+  const evalCases = Array.from({ length: 200 }, (_, index) => caseOf(`case${index}`, paris));
+  await send('POST', '/apps/weather/eval-sets', { evalSet: { evalSetId: 'big', evalCases } });
+
+  const { body } = await send('POST', '/apps/weather/eval-sets/big/run', {
+    evalMetrics: ['tool_trajectory_avg_score', 'response_match_score', 'exact_match'],
+  });
+
+  const results: { evalId: string; finalEvalStatus: number }[] = body.runEvalResults;
+  expect(results.map(({ evalId }) => evalId)).toEqual(evalCases.map(({ evalId }) => evalId));
+  expect(results.every(({ finalEvalStatus }) => finalEvalStatus === 1)).toBe(true);
 });
