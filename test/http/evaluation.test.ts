@@ -126,8 +126,10 @@ it('streams how far a run is, and compares its result with an earlier one', asyn
   expect(compared.body.cases[0]).toMatchObject({ evalId: 'b', change: 'regressed', statusBefore: 1, statusAfter: 2 });
 });
 
-it('tells which metrics there are', async () => {
+it('tells which metrics there are, and that it can do more than ADK', async () => {
   const { send } = await weatherServer();
+
+  expect((await send('GET', '/capabilities')).body.features).toContain('evaluation-runs');
 
   const { body } = await send('GET', '/dev/apps/weather/metrics-info');
 
