@@ -6,6 +6,8 @@ import './parts/parts.css';
 import './parts/content.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
+import { preload } from './app/preload.ts';
 
+preload();
 const root = document.querySelector('#root');
 if (root) createRoot(root).render(<App />);

@@ -1,9 +1,31 @@
 import type { Event } from '../../../src/schemas/event.ts';
 import type { RunRequest } from '../../../src/schemas/run.ts';
+import type { SessionKey } from '../../../src/schemas/session.ts';
 import { framesOf } from './frames.ts';
-import { ApiError, request } from './server.ts';
+import { ApiError, getJson, request, sendJson } from './server.ts';
+import { sessionPath } from './sessions.ts';
 
 export type RunBody = Pick<RunRequest, 'appName' | 'userId' | 'sessionId'> & Partial<RunRequest>;
+
+/** A run as the server lists it. Times are in seconds. */
+export interface RunRecord {
+  readonly id: string;
+  readonly status: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+  readonly createdAt: number;
+}
+
+/** Events that arrived together, and where to go on after them. */
+export interface RunBatch {
+  readonly events: readonly Event[];
+  readonly lastId: string | undefined;
+}
+
+/** A run on the wire. */
+export interface RunFeed {
+  /** Absent where the server keeps no runs. */
+  readonly runId: string | undefined;
+  readonly batches: AsyncIterable<RunBatch>;
+}
 
 /** The last frame of a run that failed on its way. */
 interface Failure {
@@ -11,23 +33,65 @@ interface Failure {
   readonly errorCode?: string;
 }
 
-const asked = { method: 'POST', path: '/run_sse' };
-const isFailure = (value: Event | Failure): value is Failure => 'error' in value;
+const isFailure = (value: Event | Failure): value is Failure => 'error' in value && !('id' in value);
 
-/** Runs the agent. Events that arrive together come together; a failure is thrown as an `ApiError`. */
-export async function* runAgent(body: RunBody, signal: AbortSignal): AsyncGenerator<Event[], void, void> {
-  const response = await request('run_sse', { method: 'POST', body, signal });
-  if (!response.body) return;
-  for await (const frames of framesOf(response.body)) {
+/** Starts a run that goes on when its client leaves. A failure on its way is thrown as an `ApiError`. */
+export async function startRun(body: RunBody, signal: AbortSignal): Promise<RunFeed> {
+  const response = await request('run_sse', { method: 'POST', body: { ...body, resumable: true }, signal });
+  return feedOf(response, idIn(response.headers), { method: 'POST', path: '/run_sse' });
+}
+
+function idIn(headers: Headers): string | undefined {
+  const id = headers.get('x-run-id');
+  return id === null ? undefined : decodeURIComponent(id);
+}
+
+const runPath = (key: SessionKey, runId: string): string => `${sessionPath(key)}/runs/${encodeURIComponent(runId)}`;
+
+/** Watches a run, from its first event or from what was seen last. */
+export async function joinRun(
+  key: SessionKey,
+  runId: string,
+  lastId: string | undefined,
+  signal: AbortSignal,
+): Promise<RunFeed> {
+  const path = `${runPath(key, runId)}/stream`;
+  const response = await request(path, { signal, headers: lastId === undefined ? {} : { 'last-event-id': lastId } });
+  return feedOf(response, runId, { method: 'GET', path: `/${path}` });
+}
+
+/** The run of the session that is not over, when there is one. */
+export async function findRunning(key: SessionKey, signal: AbortSignal): Promise<RunRecord | undefined> {
+  const answer = await getJson<RunRecord[] | { runs: RunRecord[] }>(`${sessionPath(key)}/runs?status=running`, signal);
+  return (Array.isArray(answer) ? answer : answer.runs)[0];
+}
+
+/** Ends a run. Resolves when it is over. */
+export const cancelRun = (key: SessionKey, runId: string): Promise<RunRecord> =>
+  sendJson('POST', `${runPath(key, runId)}/cancel`, {});
+
+function feedOf({ body }: Response, runId: string | undefined, asked: { method: string; path: string }): RunFeed {
+  return { runId, batches: body ? batchesOf(body, asked) : none() };
+}
+
+async function* none(): AsyncGenerator<RunBatch, void, void> {}
+
+async function* batchesOf(
+  body: ReadableStream<Uint8Array>,
+  asked: { method: string; path: string },
+): AsyncGenerator<RunBatch, void, void> {
+  for await (const frames of framesOf(body)) {
     const events: Event[] = [];
-    for (const { data } of frames) {
+    let lastId: string | undefined;
+    for (const { id, data } of frames) {
       const value = JSON.parse(data) as Event | Failure;
       if (isFailure(value)) {
-        if (events.length > 0) yield events;
+        if (events.length > 0) yield { events, lastId };
         throw new ApiError(asked, 200, { detail: value.error, code: value.errorCode ?? '' });
       }
       events.push(value);
+      lastId = id ?? lastId;
     }
-    yield events;
+    yield { events, lastId };
   }
 }

@@ -2,12 +2,12 @@ import type { Content, FunctionResponse } from '../../../src/schemas/content.ts'
 import type { Event } from '../../../src/schemas/event.ts';
 import type { SessionKey } from '../../../src/schemas/session.ts';
 import { messageOf } from '../api/server.ts';
-import { createSession, forkSession, patchState, rewindSession, type Session } from '../api/sessions.ts';
+import { createSession, forkSession, rewindSession, type Session } from '../api/sessions.ts';
 import { toast } from '../parts/toasts.tsx';
+import { runOptions } from './composer/run-options.tsx';
 import { metadataOf, metadataState, sessionAddress, type SessionMetadata } from './names.ts';
 import { navigate } from './place.ts';
 import { refreshSessions } from './queries.ts';
-import { useSettings } from './settings.ts';
 import type { RunOptions, Workspace } from './workspace.ts';
 import { acquire, release } from './workspaces.ts';
 
@@ -26,15 +26,14 @@ interface ForkPlan {
 export async function forkAndRun(workspace: Workspace, plan: ForkPlan): Promise<void> {
   const { key } = workspace;
   try {
-    const session = plan.keep ? await forkSession(key, plan.keep.id) : await createSession(key, { state: {} });
+    const state = { ...plan.state, ...metadataState(metadataFor(workspace, plan)) };
+    const session = plan.keep ? await forkSession(key, plan.keep.id, state) : await createSession(key, { state });
     const fork: SessionKey = { ...key, sessionId: session.id };
-    await patchState(fork, { ...plan.state, ...metadataState(metadataFor(workspace, plan)) });
     void refreshSessions(key); // a list that is late is no failure
     const opened = acquire(fork);
     navigate(sessionAddress(fork));
     await opened.open();
-    const { streaming } = useSettings.getState();
-    if (plan.message) await opened.send(plan.message, { streaming, ...plan.options });
+    if (plan.message) await opened.send(plan.message, { ...runOptions(), ...plan.options });
     release(fork);
   } catch (error) {
     toast(messageOf(error), { tone: 'error' });
@@ -82,7 +81,7 @@ export async function rerun(workspace: Workspace, event: Event, message?: Conten
 export async function retry(workspace: Workspace, event: Event): Promise<void> {
   const content = messageBehind(workspace, event)?.content;
   if (!content || !(await rewind(workspace, event))) return;
-  await workspace.send(content, { streaming: useSettings.getState().streaming });
+  await workspace.send(content, runOptions());
 }
 
 /** Takes the session back to before the turn of an event. Failures show as a toast and answer false. */

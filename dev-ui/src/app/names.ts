@@ -23,6 +23,10 @@ export const metadataState = (metadata: SessionMetadata): Record<string, unknown
 export const titleOf = (session: Pick<Session, 'id' | 'state'>): string =>
   metadataOf(session).displayName || `Session ${session.id.slice(0, 8)}`;
 
+/** The title of a session of the list. */
+export const shownTitle = ({ id, title, titleSource }: { id: string; title: string; titleSource: string }): string =>
+  titleSource === 'id' ? `Session ${id.slice(0, 8)}` : title;
+
 export const sessionPattern = '/apps/:app/u/:user/s/:session';
 
 export const sessionAddress = (key: SessionKey, query: Readonly<Record<string, string>> = {}): string =>

@@ -15,6 +15,11 @@ export const queries = new QueryClient({
 
 export const sessionsKey = ({ appName, userId }: SessionOwner): string[] => ['sessions', appName, userId];
 
-/** Has the list of sessions read again. */
-export const refreshSessions = (owner: SessionOwner): Promise<void> =>
-  queries.invalidateQueries({ queryKey: sessionsKey(owner) });
+export const summariesKey = ({ appName, userId }: SessionOwner): string[] => ['summaries', appName, userId];
+
+/** Has the lists of sessions read again. */
+export async function refreshSessions(owner: SessionOwner): Promise<void> {
+  await Promise.all(
+    [sessionsKey(owner), summariesKey(owner)].map((queryKey) => queries.invalidateQueries({ queryKey })),
+  );
+}

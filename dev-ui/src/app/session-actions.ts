@@ -7,19 +7,21 @@ import {
   readSession,
   type Session,
   type SessionKey,
+  type SessionOwner,
 } from '../api/sessions.ts';
 import { toast } from '../parts/toasts.tsx';
 import { useCurrent } from './current.ts';
-import { metadataOf, metadataState, titleOf } from './names.ts';
-import { sessionIn } from './names.ts';
+import { metadataOf, metadataState, sessionAddress, sessionIn, titleOf } from './names.ts';
 import { getPlace, navigate, to } from './place.ts';
 import { prompt } from './prompts.tsx';
-import { queries, refreshSessions, sessionsKey } from './queries.ts';
+import { refreshSessions } from './queries.ts';
 import { changeSettings, useSettings } from './settings.ts';
 
-const keyOf = ({ appName, userId, id }: Session): SessionKey => ({ appName, userId, sessionId: id });
 /** How long a deleted session can be brought back. */
 const undoMs = 6_000;
+
+/** Sessions that are gone from the list and can still be brought back. */
+export const useRemoved = create(() => ({ ids: [] as readonly string[] }));
 
 export function togglePin(sessionId: string): void {
   const { pinned } = useSettings.getState();
@@ -27,38 +29,38 @@ export function togglePin(sessionId: string): void {
   changeSettings({ pinned: without.length < pinned.length ? without : [sessionId, ...pinned] });
 }
 
-export function askToRename(session: Session): void {
+const complain = (error: unknown): void => void toast(messageOf(error), { tone: 'error' });
+
+/** Asks for a new title. */
+export function askToRename(key: SessionKey, title: string): void {
   const rename = async (displayName: string): Promise<void> => {
     try {
-      const changed = await patchState(keyOf(session), metadataState({ ...metadataOf(session), displayName }));
+      const session = await readSession(key, { recent: 1 });
+      const changed = await patchState(key, metadataState({ ...metadataOf(session), displayName }));
       const { workspace } = useCurrent.getState();
-      if (workspace?.key.sessionId === session.id) workspace.log.setState(changed.state);
-      await refreshSessions(session);
+      if (workspace?.key.sessionId === key.sessionId) workspace.log.setState(changed.state);
+      await refreshSessions(key);
     } catch (error) {
-      toast(messageOf(error), { tone: 'error' });
+      complain(error);
     }
   };
   prompt({
     title: 'Rename session',
     label: 'Title',
     action: 'Rename',
-    value: titleOf(session),
-    onSubmit: (title) => void rename(title.trim()),
+    value: title,
+    onSubmit: (text) => void rename(text.trim()),
   });
 }
 
-/** Sessions that are gone from the list and can still be brought back. */
-export const useRemoved = create(() => ({ ids: [] as readonly string[] }));
-
 /** Takes a session from the list at once; from the server when it is too late to undo. */
-export function removeSession(session: Session): void {
-  const key = keyOf(session);
-  const queryKey = sessionsKey(key);
+export function removeSession(key: SessionKey, title: string): void {
+  const { sessionId } = key;
   const show = (isShown: boolean): void =>
-    useRemoved.setState(({ ids }) => ({ ids: isShown ? ids.filter((id) => id !== session.id) : [...ids, session.id] }));
+    useRemoved.setState(({ ids }) => ({ ids: isShown ? ids.filter((id) => id !== sessionId) : [...ids, sessionId] }));
   show(false);
-  const wasOpen = sessionIn(getPlace().path)?.sessionId === session.id;
   const address = getPlace().path;
+  const wasOpen = sessionIn(address)?.sessionId === sessionId;
   if (wasOpen) navigate(to('/apps/:app', { app: key.appName }));
   const remove = async (): Promise<void> => {
     window.removeEventListener('pagehide', atOnce);
@@ -66,14 +68,14 @@ export function removeSession(session: Session): void {
       await deleteSession(key);
     } catch (error) {
       show(true);
-      toast(messageOf(error), { tone: 'error' });
+      complain(error);
     }
-    await queries.invalidateQueries({ queryKey });
+    await refreshSessions(key);
   };
   const atOnce = (): void => void remove(); // a page that goes away cannot be asked to undo
   window.addEventListener('pagehide', atOnce);
   const timer = setTimeout(atOnce, undoMs);
-  toast(`Deleted “${titleOf(session)}”`, {
+  toast(`Deleted “${title}”`, {
     action: {
       label: 'Undo',
       run() {
@@ -90,17 +92,16 @@ export function removeSession(session: Session): void {
 export async function exportSession(key: SessionKey): Promise<void> {
   try {
     const session = await readSession(key);
-    download(
-      `${titleOf(session)
-        .replaceAll(/[^\w -]+/g, '_')
-        .slice(0, 60)}.json`,
-      JSON.stringify(session, undefined, 2),
-    );
+    const name = titleOf(session)
+      .replaceAll(/[^\w -]+/g, '_')
+      .slice(0, 60);
+    download(`${name}.json`, JSON.stringify(session, undefined, 2));
   } catch (error) {
-    toast(messageOf(error), { tone: 'error' });
+    complain(error);
   }
 }
 
+/** Saves something as a file. */
 export function download(name: string, content: BlobPart, type = 'application/json'): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content], { type }));
@@ -109,9 +110,15 @@ export function download(name: string, content: BlobPart, type = 'application/js
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Makes a session of an exported one: same events and state, a new id. */
-export async function importSession(owner: Pick<SessionKey, 'appName' | 'userId'>, text: string): Promise<SessionKey> {
-  const { state = {}, events = [] } = JSON.parse(text) as Partial<Session>;
-  const { id } = await createSession(owner, { state, events });
-  return { ...owner, sessionId: id };
+/** Makes a session of an exported one, with its events and state under a new id, and goes there. */
+export async function importFile(owner: SessionOwner, file: File | undefined): Promise<void> {
+  if (!file) return;
+  try {
+    const { state = {}, events = [] } = JSON.parse(await file.text()) as Partial<Session>;
+    const { id } = await createSession(owner, { state, events });
+    await refreshSessions(owner);
+    navigate(sessionAddress({ ...owner, sessionId: id }));
+  } catch (error) {
+    toast(`“${file.name}” cannot be imported: ${messageOf(error)}`, { tone: 'error' });
+  }
 }

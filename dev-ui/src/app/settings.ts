@@ -17,6 +17,11 @@ export interface Settings {
   /** Sessions kept at the top of the list, by id. */
   readonly pinned: readonly string[];
   readonly streaming: boolean;
+  /** Model calls allowed in one run; absent: the server's default. */
+  readonly maxLlmCalls: number | undefined;
+  readonly filesAsArtifacts: boolean;
+  /** Goes along with every message. */
+  readonly stateDelta: Readonly<Record<string, unknown>> | undefined;
   readonly leftOpen: boolean;
   readonly leftWidth: number;
   readonly rightOpen: boolean;
@@ -36,6 +41,9 @@ const defaults: Settings = {
   lastSessions: {},
   pinned: [],
   streaming: true,
+  maxLlmCalls: undefined,
+  filesAsArtifacts: false,
+  stateDelta: undefined,
   leftOpen: true,
   leftWidth: 240,
   rightOpen: true,

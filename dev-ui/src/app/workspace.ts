@@ -2,11 +2,13 @@ import type { Content } from '../../../src/schemas/content.ts';
 import type { Event } from '../../../src/schemas/event.ts';
 import type { RunRequest } from '../../../src/schemas/run.ts';
 import type { Session, SessionKey } from '../../../src/schemas/session.ts';
-import { runAgent } from '../api/runs.ts';
+import { cancelRun, findRunning, joinRun, type RunFeed, startRun } from '../api/runs.ts';
 import { ApiError, isAbort } from '../api/server.ts';
 import { readSession } from '../api/sessions.ts';
 import { EventLog } from '../log/event-log.ts';
+import { announceRun } from './announce-run.ts';
 import { Batch } from './batch.ts';
+import { followRun } from './follow-run.ts';
 
 /** How the session came up. */
 export type LoadStatus = 'loading' | 'ready' | 'missing' | 'failed';
@@ -16,12 +18,23 @@ export interface RunState {
   readonly error?: unknown;
   /** Events the run has made so far. */
   readonly events: number;
+  /** The connection was lost and is being taken up again. */
+  readonly reconnecting?: boolean;
 }
 
 export type RunOptions = Pick<RunRequest, 'runConfig' | 'stateDelta' | 'functionCallEventId' | 'invocationId'> & {
   readonly streaming?: boolean;
 };
 
+/** A run we watch: how to let go of it, and what the server calls it. */
+interface Watch {
+  readonly leaving: AbortController;
+  runId: string | undefined;
+  stopped: boolean;
+}
+
+/** Events that are read first: the end of a long session shows before the rest of it is there. */
+const firstEvents = 200;
 /** Events a run may have stored besides those that were streamed. */
 const slack = 8;
 
@@ -35,7 +48,7 @@ export class Workspace {
   readonly #listeners = new Set<() => void>();
   readonly #closed = new AbortController();
   readonly #channel: BroadcastChannel;
-  #running: AbortController | undefined;
+  #watch: Watch | undefined;
   #provisional: string | undefined;
   #last: { readonly message: Content | undefined; readonly options: RunOptions } | undefined;
   #opening: Promise<void> | undefined;
@@ -52,7 +65,7 @@ export class Workspace {
   };
   readonly getVersion = (): number => this.version;
 
-  /** Reads the session, once. Failures show in `load`. */
+  /** Reads the session, once, and joins the run it has in progress. Failures show in `load`. */
   open(): Promise<void> {
     this.#opening ??= this.#read();
     return this.#opening;
@@ -60,59 +73,53 @@ export class Workspace {
 
   async #read(): Promise<void> {
     try {
-      this.#take(await readSession(this.key, { signal: this.#closed.signal }));
+      const { signal } = this.#closed;
+      const end = await readSession(this.key, { recent: firstEvents, signal });
+      this.#take(end);
+      this.#tell();
+      if (end.events.length >= firstEvents) this.#take(await readSession(this.key, { signal }));
     } catch (error) {
       if (isAbort(error)) return;
       this.load = { status: error instanceof ApiError && error.status === 404 ? 'missing' : 'failed', error };
     }
     this.#tell();
+    void this.#joinRunning(); // it lasts as long as the run
   }
 
   /** Leaves the session: what runs goes on without us. */
   close(): void {
     this.#closed.abort();
+    this.#watch?.leaving.abort();
     this.#channel.close();
   }
 
-  /** Stops the run in progress: the server cancels it when its client leaves. */
-  stop(): void {
-    this.#running?.abort();
+  /** Stops the run in progress, on the server. */
+  async stop(): Promise<void> {
+    const watch = this.#watch;
+    if (!watch || watch.stopped) return;
+    watch.stopped = true;
+    try {
+      if (watch.runId !== undefined) await cancelRun(this.key, watch.runId);
+    } catch {
+      // a run that is over already; leaving it is all that is left to do
+    }
+    watch.leaving.abort();
   }
 
   /** Sends a message and shows what comes back. Resolves when the run is over; failures show in `run`. */
   async send(message: Content | undefined, options: RunOptions = {}): Promise<void> {
-    if (this.#running) return;
-    const running = new AbortController();
-    this.#running = running;
+    if (this.#watch) return;
     this.#last = { message, options };
+    const { streaming = true, ...rest } = options;
     const before = this.log.events.length;
     if (message) this.#showMessage(message);
-    this.#setRun({ status: 'running', events: 0 });
-    const batch = new Batch<Event>((events) => {
-      this.log.append(events);
-      this.#setRun({ status: 'running', events: this.run.events + events.filter((event) => !event.partial).length });
-    });
-    try {
-      const { streaming = true, ...rest } = options;
-      const body = { ...this.key, streaming, ...rest, ...(message && { newMessage: message }) };
-      for await (const events of runAgent(body, running.signal)) batch.add(events);
-      batch.flush();
-      this.#setRun({ status: 'idle', events: this.run.events });
-    } catch (error) {
-      batch.flush();
-      const stopped = running.signal.aborted;
-      this.#setRun({ status: stopped ? 'stopped' : 'failed', events: this.run.events, ...(!stopped && { error }) });
-    } finally {
-      this.#running = undefined;
-      this.log.hush();
-      await this.#reconcile(before);
-      this.#channel.postMessage('changed');
-    }
+    const body = { ...this.key, streaming, ...rest, ...(message && { newMessage: message }) };
+    await this.#follow(before, (signal) => startRun(body, signal));
   }
 
   /** Whether the message of the run that failed can be sent again. */
   get canRetry(): boolean {
-    return this.#last !== undefined && this.#running === undefined;
+    return this.#last !== undefined && this.#watch === undefined;
   }
 
   /** Sends the message of the last run again. */
@@ -120,16 +127,62 @@ export class Workspace {
     if (this.#last) await this.send(this.#last.message, this.#last.options);
   }
 
-  /** Reads what others added to the session since. */
+  /** Reads what others added to the session since, and joins what they started. */
   async catchUp(): Promise<void> {
-    if (this.#running || this.load.status !== 'ready') return;
+    if (this.#watch || this.load.status !== 'ready') return;
     await this.#reconcile(this.log.events.length);
+    await this.#joinRunning();
   }
 
   /** Reads the session again, whatever is shown. */
   async reload(): Promise<void> {
     this.#take(await readSession(this.key, { signal: this.#closed.signal }));
     this.#tell();
+  }
+
+  /** Watches the run that is in progress, started before the page was loaded or by somebody else. */
+  async #joinRunning(): Promise<void> {
+    if (this.load.status !== 'ready') return;
+    const running = await findRunning(this.key, this.#closed.signal).catch(() => undefined); // a server without runs
+    if (!running || this.#watch) return;
+    await this.#follow(this.log.events.length, (signal) => joinRun(this.key, running.id, undefined, signal));
+  }
+
+  async #follow(from: number, begin: (signal: AbortSignal) => Promise<RunFeed>): Promise<void> {
+    const leaving = new AbortController();
+    const watch: Watch = { leaving, runId: undefined, stopped: false };
+    this.#watch = watch;
+    this.#setRun({ status: 'running', events: 0 });
+    const batch = new Batch<Event>((events) => {
+      this.log.append(events);
+      announceRun(events);
+      this.#setRun({ ...this.run, events: this.run.events + events.filter((event) => !event.partial).length });
+    });
+    const onLink = (runId: string | undefined, connected: boolean): void => {
+      watch.runId = runId;
+      this.#setRun({ ...this.run, reconnecting: !connected });
+      if (connected) this.#channel.postMessage('started');
+    };
+    try {
+      const feed = await begin(leaving.signal);
+      for await (const events of followRun(feed, { key: this.key, signal: leaving.signal, onLink })) batch.add(events);
+      batch.flush();
+      this.#setRun({ status: watch.stopped ? 'stopped' : 'idle', events: this.run.events });
+    } catch (error) {
+      batch.flush();
+      const cancelled = error instanceof ApiError && error.code === 'run_cancelled'; // by somebody else
+      if (leaving.signal.aborted || watch.stopped || cancelled)
+        this.#setRun({ status: 'stopped', events: this.run.events });
+      else this.#setRun({ status: 'failed', events: this.run.events, error });
+    } finally {
+      this.log.hush();
+      if (!this.#closed.signal.aborted) {
+        await this.#reconcile(from);
+        this.#channel.postMessage('changed');
+      }
+      this.#watch = undefined;
+      this.#tell();
+    }
   }
 
   /** The message as it will be stored, until the stored one is known. */
@@ -145,28 +198,30 @@ export class Workspace {
     try {
       const recent = this.log.events.length - from + slack;
       const session = await readSession(this.key, { recent, signal: this.#closed.signal });
-      const known = this.log.events.slice(0, from);
-      const last = known.at(-1)?.id;
+      const last = this.log.events[from - 1]?.id;
       const at = last === undefined ? 0 : session.events.findIndex(({ id }) => id === last) + 1;
       if (at === 0 && last !== undefined) {
-        await this.reload();
-        return;
-      }
-      const news = session.events.slice(at);
-      const provisional = this.#provisional;
-      if (provisional === undefined) this.log.append(news);
-      else {
-        const stored = new Set(news.map(({ id }) => id));
-        const hasMessage = news.some(({ author }) => author === 'user');
-        const shown = this.log.events.slice(from).filter(({ id }) => !stored.has(id));
-        this.log.truncate(from, [...news, ...shown.filter(({ id }) => id !== provisional || !hasMessage)]);
-      }
+        this.#take(await readSession(this.key, { signal: this.#closed.signal }));
+      } else this.#adopt(from, session.events.slice(at));
       this.#provisional = undefined;
       this.log.setState(session.state);
       this.#tell();
     } catch (error) {
       if (!isAbort(error) && this.run.status !== 'failed') this.#setRun({ ...this.run, status: 'failed', error });
     }
+  }
+
+  /** Takes stored events for those from a position on. What was shown and is not stored stays, after them. */
+  #adopt(from: number, stored: readonly Event[]): void {
+    const provisional = this.#provisional;
+    if (provisional === undefined) {
+      this.log.append(stored);
+      return;
+    }
+    const ids = new Set(stored.map(({ id }) => id));
+    const hasMessage = stored.some(({ author }) => author === 'user');
+    const shown = this.log.events.slice(from).filter(({ id }) => !ids.has(id));
+    this.log.truncate(from, [...stored, ...shown.filter(({ id }) => id !== provisional || !hasMessage)]);
   }
 
   #take(session: Session): void {

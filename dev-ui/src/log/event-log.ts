@@ -85,8 +85,9 @@ export class EventLog {
   append(events: readonly Event[]): void {
     for (const event of events) {
       if (event.partial) this.#speak(event);
-      else if (!this.#positions.has(event.id)) {
+      else {
         if (this.speech?.author === event.author) this.speech = undefined;
+        if (this.#positions.has(event.id)) continue;
         this.#add(event);
         this.#change(event.actions.stateDelta);
       }

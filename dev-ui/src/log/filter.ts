@@ -77,3 +77,29 @@ export function fits(row: Row, filter: Filter): boolean {
   if (state && !events.some(({ actions }) => Object.keys(actions.stateDelta).length > 0)) return false;
   return words.every((word) => events.some((event) => textOf(event).includes(word)));
 }
+
+/** Whether a single event fits: as a row would that stands for nothing else. */
+export function eventFits(event: Event, filter: Filter): boolean {
+  const parts = event.content?.parts ?? [];
+  const tools = parts.flatMap(
+    ({ functionCall, functionResponse }) => functionCall?.name ?? functionResponse?.name ?? [],
+  );
+  const failed = event.errorCode !== undefined || event.errorMessage !== undefined;
+  if (filter.kinds.length > 0 && !filter.kinds.includes(kindOf(event))) return false;
+  if (filter.authors.length > 0 && !filter.authors.includes(event.author)) return false;
+  if (filter.tools.length > 0 && !tools.some((tool) => filter.tools.includes(tool))) return false;
+  if (filter.errors && !failed) return false;
+  if (filter.state && Object.keys(event.actions.stateDelta).length === 0) return false;
+  return filter.words.every((word) => textOf(event).includes(word));
+}
+
+/** What an event is, in a word. */
+export function kindOf(event: Event): Row['kind'] | 'result' {
+  const parts = event.content?.parts ?? [];
+  if (event.errorCode !== undefined || event.errorMessage !== undefined) return 'error';
+  if (parts.some((part) => part.functionCall)) return 'call';
+  if (parts.some((part) => part.functionResponse)) return 'result';
+  if (event.actions.transferToAgent !== undefined) return 'transfer';
+  if (parts.length === 0) return 'note';
+  return event.author === 'user' ? 'user' : 'text';
+}

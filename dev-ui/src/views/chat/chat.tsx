@@ -1,11 +1,11 @@
 import { Suspense } from 'react';
 import type { Content } from '../../../../src/schemas/content.ts';
 import { Composer } from '../../app/composer/composer.tsx';
+import { RunOptionsButton, runOptions } from '../../app/composer/run-options.tsx';
 import { useWorkspaceVersion } from '../../app/current.ts';
+import { FilterBar } from '../../app/filter-bar.tsx';
 import { componentOf, contributionsOf } from '../../app/registry.ts';
-import { useSettings } from '../../app/settings.ts';
 import type { Workspace } from '../../app/workspace.ts';
-import { FilterBar } from './filter-bar.tsx';
 import { PendingBar } from './pending-bar.tsx';
 import { Stream } from './stream.tsx';
 import './chat.css';
@@ -15,9 +15,8 @@ const slots = contributionsOf('slot').filter(({ slot }) => slot === 'composer');
 
 /** The conversation: what was said and done, and where the next message is written. */
 export function Chat({ workspace }: { readonly workspace: Workspace }) {
-  const streaming = useSettings((state) => state.streaming);
   useWorkspaceVersion(workspace);
-  const send = (message: Content): void => void workspace.send(message, { streaming }); // failures show in the stream
+  const send = (message: Content): void => void workspace.send(message, runOptions()); // failures show in the stream
   return (
     <div className="chat">
       <FilterBar workspace={workspace} />
@@ -29,8 +28,9 @@ export function Chat({ workspace }: { readonly workspace: Workspace }) {
           running={workspace.run.status === 'running'}
           placeholder={`Message ${workspace.key.appName}`}
           onSend={send}
-          onStop={() => workspace.stop()}
+          onStop={() => void workspace.stop()}
         >
+          <RunOptionsButton />
           {slots.map((slot) => {
             const Slot = componentOf(slot);
             return (

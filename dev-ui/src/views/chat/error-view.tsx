@@ -7,6 +7,7 @@ import { copyText } from '../../parts/clipboard.ts';
 /** What failed, in its own words, and what can be done about it. */
 export function ErrorView({ row: { event }, workspace }: { readonly row: ErrorRow; readonly workspace: Workspace }) {
   const { errorCode, errorMessage = 'No message.', author, modelVersion } = event;
+  if (errorCode === 'run_cancelled') return <p className="note-line secondary">Stopped: {errorMessage}</p>;
   return (
     <div className="notice error" role="group" aria-label="Error">
       <p className="row">

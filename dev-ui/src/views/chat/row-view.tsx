@@ -1,4 +1,4 @@
-import { memo, type MouseEvent, type ReactNode } from 'react';
+import { memo, type MouseEvent, type ReactNode, useState } from 'react';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Row } from '../../log/rows.ts';
 import type { Turn } from '../../log/turns.ts';
@@ -54,6 +54,8 @@ const inControl = (target: EventTarget): boolean =>
 export const RowView = memo(function RowView(props: RowViewProps) {
   const { row, workspace, selected, tabStop, sameAuthor, rewound, turn, position, size, onSelect } = props;
   const { event, kind } = row;
+  // Only the row one is at has a menu: thousands of them would be what scrolling waits for.
+  const [active, setActive] = useState(false);
   const onClick = ({ target }: MouseEvent): void => {
     if (!inControl(target) && window.getSelection()?.isCollapsed !== false) onSelect(event.id);
   };
@@ -69,6 +71,8 @@ export const RowView = memo(function RowView(props: RowViewProps) {
         data-event={event.id}
         tabIndex={tabStop ? 0 : -1}
         onClick={onClick}
+        onPointerEnter={() => setActive(true)}
+        onFocus={() => setActive(true)}
         onKeyDown={(key) => {
           if (key.key !== 'Enter' || key.target !== key.currentTarget) return;
           key.preventDefault();
@@ -84,7 +88,7 @@ export const RowView = memo(function RowView(props: RowViewProps) {
         )}
         <Body {...props} />
         <RowSlots row={row} workspace={workspace} />
-        <RowMenu row={row} workspace={workspace} />
+        {(active || selected) && <RowMenu row={row} workspace={workspace} />}
       </article>
       {turn && <TurnEnd turn={turn} />}
     </>

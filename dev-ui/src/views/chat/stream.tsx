@@ -87,7 +87,19 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
     return () => cancelAnimationFrame(frame);
   }, [selected, selectedRow, virtual]);
   useSteps({ rows, current: selectedRow, scroller });
-  const onScroll = (): void => setAtEnd(isAtEnd(scroller.current));
+  const anchor = useRef<string>(undefined);
+  const onScroll = (): void => {
+    setAtEnd(isAtEnd(scroller.current));
+    anchor.current = virtual
+      .getVirtualItems()
+      .find(({ end }) => end > (virtual.scrollOffset ?? 0))
+      ?.key.toString();
+  };
+  // Earlier events were put before what is shown: what was in view stays there.
+  useLayoutEffect(() => {
+    const row = rows.findIndex(({ key }) => key === anchor.current);
+    if (row > 0 && !isAtEnd(scroller.current)) virtual.scrollToIndex(row, { align: 'start' });
+  }, [log.generation]);
   const news = rows.length - seen.current;
   return (
     <div className="stream-place">
@@ -130,7 +142,11 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
                 ) : (
                   <>
                     {speech && <SpeechView speech={speech} />}
-                    {running && !speech && <p className="working meta">working …</p>}
+                    {running && !speech && (
+                      <p className="working meta">
+                        {run.reconnecting ? 'The connection was lost: trying again …' : 'working …'}
+                      </p>
+                    )}
                     <RunEnd workspace={workspace} />
                   </>
                 )}

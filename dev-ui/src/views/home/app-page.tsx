@@ -1,17 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Content } from '../../../../src/schemas/content.ts';
-import { listApps } from '../../api/apps.ts';
+import { listApps, readReadme } from '../../api/apps.ts';
 import { Composer } from '../../app/composer/composer.tsx';
+import { RunOptionsButton, runOptions } from '../../app/composer/run-options.tsx';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 import { startSession } from '../../app/start-session.ts';
+import { Markdown } from '../../parts/markdown.tsx';
+import { JsonField } from '../../parts/schema-form.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import './home.css';
 
 /** A session that has not begun: what the app is, and the first message. */
 export function AppPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const appName = params['app'] ?? '';
-  const { userId, streaming } = useSettings();
+  const userId = useSettings((state) => state.userId);
+  const [state, setState] = useState<unknown>({});
   const [failure, setFailure] = useState<unknown>();
   const [sending, setSending] = useState(false);
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal) });
@@ -22,7 +26,7 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
     setFailure(undefined);
     setSending(true);
     try {
-      await startSession({ appName, userId }, { message, options: { streaming } });
+      await startSession({ appName, userId }, { message, options: runOptions(), ...(isObject(state) && { state }) });
     } catch (error) {
       setFailure(error);
     } finally {
@@ -48,6 +52,17 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
           </div>
         )}
         {failure !== undefined && <Failure error={failure} />}
+        {app && app.error === undefined && (
+          <>
+            <Readme app={appName} />
+            <details className="initial-state">
+              <summary>Initial state</summary>
+              <p className="secondary">What the session’s state holds before the first message, as a JSON object.</p>
+              <JsonField label="Initial state" value={{}} rows={5} onChange={setState} />
+              {state !== undefined && !isObject(state) && <p className="error-text">This is no object.</p>}
+            </details>
+          </>
+        )}
       </div>
       <div className="composer-place">
         <Composer
@@ -57,8 +72,19 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
           placeholder={`Message ${appName}`}
           onSend={(message) => void start(message)}
           onStop={() => {}}
-        />
+        >
+          <RunOptionsButton />
+        </Composer>
       </div>
     </div>
   );
 }
+
+/** What the app's folder says about it. */
+function Readme({ app }: { app: string }) {
+  const { data } = useQuery({ queryKey: ['readme', app], queryFn: ({ signal }) => readReadme(app, signal) });
+  return data === undefined || data === '' ? null : <Markdown text={data} />;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,15 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { readVersion } from '../../api/apps.ts';
+import { openHelp } from '../../app/overlays.tsx';
 import { changeSettings, type Density, type Theme, useSettings } from '../../app/settings.ts';
+import { PriceTable } from './price-table.tsx';
+import './settings.css';
 
 /** What this browser remembers. */
 export function SettingsPage() {
-  const { theme, density, streaming } = useSettings();
+  const { theme, density, streaming, userId } = useSettings();
   const version = useQuery({ queryKey: ['version'], queryFn: ({ signal }) => readVersion(signal) });
   return (
     <div className="page">
-      <div className="stack">
+      <div className="settings">
         <h1>Settings</h1>
+        <p className="secondary">Kept in this browser. Nothing of it leaves the machine.</p>
         <Choice
           label="Theme"
           value={theme}
@@ -22,15 +26,33 @@ export function SettingsPage() {
           options={{ comfortable: 'Comfortable', compact: 'Compact' }}
           onChange={(value) => changeSettings({ density: value as Density })}
         />
-        <label className="row">
-          <input
-            type="checkbox"
-            checked={streaming}
-            onChange={(event) => changeSettings({ streaming: event.target.checked })}
-          />
-          Stream answers word by word
-        </label>
-        <p className="meta">agent-server {version.data?.version}</p>
+        <section className="stack">
+          <h2>Runs</h2>
+          <label className="row">
+            <input
+              type="checkbox"
+              checked={streaming}
+              onChange={(event) => changeSettings({ streaming: event.target.checked })}
+            />
+            Stream answers word by word
+          </label>
+          <p className="secondary">
+            You are the user <code>{userId}</code>. Another one is chosen at the top right.
+          </p>
+        </section>
+        <PriceTable />
+        <section className="stack">
+          <h2>About</h2>
+          <p className="secondary">
+            agent-server {version.data?.version} on Node {version.data?.language_version}. <a href="../docs">The API</a>{' '}
+            is described by the server itself.
+          </p>
+          <p>
+            <button type="button" className="button small" onClick={openHelp}>
+              Show the keys
+            </button>
+          </p>
+        </section>
       </div>
     </div>
   );
@@ -47,12 +69,14 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
   return (
     <fieldset className="choice">
       <legend>{label}</legend>
-      {Object.entries(options).map(([name, text]) => (
-        <label key={name} className="row">
-          <input type="radio" name={label} checked={name === value} onChange={() => onChange(name)} />
-          {text}
-        </label>
-      ))}
+      <div className="row wrap">
+        {Object.entries(options).map(([name, text]) => (
+          <label key={name} className="row option">
+            <input type="radio" name={label} checked={name === value} onChange={() => onChange(name)} />
+            {text}
+          </label>
+        ))}
+      </div>
     </fieldset>
   );
 }

@@ -1,11 +1,11 @@
 import { Filter as FilterIcon, X } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { useLogVersion } from '../../app/current.ts';
-import { setQuery, usePlace } from '../../app/place.ts';
-import type { Workspace } from '../../app/workspace.ts';
-import { term, termsOf } from '../../log/filter.ts';
-import { Menu, type MenuItem } from '../../parts/menu.tsx';
+import { term, termsOf } from '../log/filter.ts';
+import { Menu, type MenuItem } from '../parts/menu.tsx';
+import { useLogVersion } from './current.ts';
+import { setQuery, usePlace } from './place.ts';
+import type { Workspace } from './workspace.ts';
 
 const kinds = { user: 'Messages', text: 'Answers', call: 'Tool calls', request: 'Questions', transfer: 'Hand-overs' };
 

@@ -1,0 +1,87 @@
+import { SlidersHorizontal } from 'lucide-react';
+import { useState } from 'react';
+import { Dialog } from '../../parts/dialog.tsx';
+import { JsonField } from '../../parts/schema-form.tsx';
+import { changeSettings, useSettings } from '../settings.ts';
+import type { RunOptions } from '../workspace.ts';
+
+/** What a run gets from the settings. */
+export function runOptions(): RunOptions {
+  const { streaming, maxLlmCalls, filesAsArtifacts, stateDelta } = useSettings.getState();
+  const runConfig = {
+    ...(maxLlmCalls !== undefined && { maxLlmCalls }),
+    ...(filesAsArtifacts && { saveInputBlobsAsArtifacts: true }),
+  };
+  return {
+    streaming,
+    ...(Object.keys(runConfig).length > 0 && { runConfig }),
+    ...(stateDelta !== undefined && { stateDelta }),
+  };
+}
+
+/** A button that opens how runs are made. */
+export function RunOptionsButton() {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label="Run options"
+        title="Run options"
+        onClick={() => setOpen(true)}
+      >
+        <SlidersHorizontal size={16} aria-hidden />
+      </button>
+      {open && <OptionsDialog onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function OptionsDialog({ onClose }: { onClose: () => void }) {
+  const { streaming, maxLlmCalls, filesAsArtifacts, stateDelta } = useSettings();
+  return (
+    <Dialog title="Run options" onClose={onClose}>
+      <div className="stack">
+        <label className="row">
+          <input
+            type="checkbox"
+            checked={streaming}
+            onChange={({ target }) => changeSettings({ streaming: target.checked })}
+          />
+          Stream the answer word by word
+        </label>
+        <label className="row">
+          <input
+            type="checkbox"
+            checked={filesAsArtifacts}
+            onChange={({ target }) => changeSettings({ filesAsArtifacts: target.checked })}
+          />
+          Keep attached files as artifacts
+        </label>
+        <label className="field">
+          <span>Model calls allowed in one run</span>
+          <input
+            className="input"
+            type="number"
+            min={1}
+            placeholder="500"
+            value={maxLlmCalls ?? ''}
+            onChange={({ target }) =>
+              changeSettings({ maxLlmCalls: target.value === '' ? undefined : Number(target.value) })
+            }
+          />
+        </label>
+        <div className="field">
+          <span>State to set with every message</span>
+          <JsonField
+            label="State to set with every message"
+            value={stateDelta}
+            rows={3}
+            onChange={(value) => changeSettings({ stateDelta: value as Record<string, unknown> | undefined })}
+          />
+        </div>
+      </div>
+    </Dialog>
+  );
+}
