@@ -18,7 +18,8 @@ const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-back
 export async function openPage(url: string, flags: readonly string[] = []): Promise<{ page: Page; faults: string[] }> {
   const browser: Browser = await chromium.launch({ executablePath: executablePath!, args: [...args, ...flags] });
   onTestFinished(() => browser.close());
-  const page = await browser.newPage();
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
   page.on('pageerror', (error) => void faults.push(error.message));

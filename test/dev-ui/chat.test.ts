@@ -9,7 +9,7 @@ async function serve(): Promise<ServerProcess> {
   return started;
 }
 
-describe.skipIf(noBrowser !== undefined)('in a browser', () => {
+describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
   it('holds a conversation', async () => {
     const { url } = await serve();
     const { page, faults } = await openPage(`${url}/dev-ui/`);

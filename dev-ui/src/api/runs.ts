@@ -62,8 +62,7 @@ export async function joinRun(
 
 /** The run of the session that is not over, when there is one. */
 export async function findRunning(key: SessionKey, signal: AbortSignal): Promise<RunRecord | undefined> {
-  const answer = await getJson<RunRecord[] | { runs: RunRecord[] }>(`${sessionPath(key)}/runs?status=running`, signal);
-  return (Array.isArray(answer) ? answer : answer.runs)[0];
+  return (await getJson<RunRecord[]>(`${sessionPath(key)}/runs?status=running`, signal))[0];
 }
 
 /** Ends a run. Resolves when it is over. */

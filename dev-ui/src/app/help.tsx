@@ -1,8 +1,6 @@
 import { Dialog } from '../parts/dialog.tsx';
 import { contributionsOf } from './registry.ts';
-
-const mac = /Mac|iP(?:hone|ad)/.test(navigator.userAgent);
-const shown = (keys: string): string => keys.replace('mod+', mac ? '⌘' : 'Ctrl ').replace(/\b[a-z]$/, (key) => key);
+import { shownKeys } from './shown-keys.ts';
 
 /** The keys of everything that has one. */
 export function Help({ onClose }: { readonly onClose: () => void }) {
@@ -13,7 +11,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
         {commands.map(({ id, keys = '', label }) => (
           <div key={id} className="row">
             <dt>
-              <kbd>{shown(keys)}</kbd>
+              <kbd>{shownKeys(keys)}</kbd>
             </dt>
             <dd>{label}</dd>
           </div>

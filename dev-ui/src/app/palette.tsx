@@ -8,6 +8,7 @@ import { sessionAddress, titleOf } from './names.ts';
 import { navigate, to } from './place.ts';
 import { contributionsOf } from './registry.ts';
 import { useSettings } from './settings.ts';
+import { shownKeys } from './shown-keys.ts';
 
 const commands = contributionsOf('command');
 const pages = contributionsOf('page').filter((page) => page.nav && !page.pattern.includes(':'));
@@ -49,7 +50,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
                   }}
                 >
                   <span className="grow">{command.label}</span>
-                  {command.keys !== undefined && <kbd>{command.keys}</kbd>}
+                  {command.keys !== undefined && <kbd>{shownKeys(command.keys)}</kbd>}
                 </Command.Item>
               ))}
           </Command.Group>

@@ -94,7 +94,7 @@ export class RowList {
     }
     const call = row.kind === 'fold' ? row.calls[place.within ?? -1] : row;
     if (call?.kind !== 'call') return;
-    const status = statusOf(call.call, call.event, response);
+    const status = statusOf(call.call, call.event, { response, event });
     const answered: CallRow = { ...call, response, responseEvent: event, status };
     if (status !== 'waiting') this.pending.delete(response.id);
     if (row.kind !== 'fold') this.rows[place.row] = answered;

@@ -64,8 +64,18 @@ export const requestKindOf = (call: FunctionCall): RequestKind | undefined => re
 export const isFailure = ({ response }: FunctionResponse): boolean =>
   response['error'] !== undefined && response['error'] !== null && response['error'] !== false;
 
-/** What a call that waits was asked for, in words of the tool or of the protocol. */
-export function statusOf(call: FunctionCall, event: Event, response: FunctionResponse | undefined): CallStatus {
+/** Whether what looks like an answer says that a person is asked first. */
+const asksFirst = ({ actions }: Event, { id = '' }: FunctionCall): boolean =>
+  Object.hasOwn(actions.requestedToolConfirmations, id) || Object.hasOwn(actions.requestedAuthConfigs, id);
+
+/** How a call went, from the event that makes it and what answered it. */
+export function statusOf(
+  call: FunctionCall,
+  event: Event,
+  answer?: { readonly response: FunctionResponse; readonly event: Event },
+): CallStatus {
+  const response = answer?.response;
+  if (answer && asksFirst(answer.event, call)) return 'waiting';
   if (response && response.willContinue !== true) return isFailure(response) ? 'error' : 'ok';
   return call.id !== undefined && event.longRunningToolIds?.includes(call.id) ? 'waiting' : 'running';
 }
@@ -87,7 +97,7 @@ export function rowsOf(event: Event, index: number): Row[] {
     const request = requestKindOf(call);
     if (request) rows.push({ kind: 'request', key, event, index, request, call });
     else if (call.name !== 'transfer_to_agent') {
-      rows.push({ kind: 'call', key, event, index, call, status: statusOf(call, event, undefined) });
+      rows.push({ kind: 'call', key, event, index, call, status: statusOf(call, event) });
     }
   }
   if (event.errorCode !== undefined || event.errorMessage !== undefined) {

@@ -109,7 +109,7 @@ export function JsonTree({ value, label, openTo = 1, most = 480 }: JsonTreeProps
                 <span className="tree-mark" aria-hidden>
                   {row.count ? open ? <ChevronDown size={12} /> : <ChevronRight size={12} /> : null}
                 </span>
-                <span className="tree-name">{row.name}</span>
+                <span className="tree-name">{row.name}: </span>
                 <span className={`tree-value ${typeof row.value}`}>{previewOf(row.value)}</span>
                 <span className="tree-actions" aria-hidden>
                   {typeof row.value === 'string' && row.value.length > longString && (

@@ -22,7 +22,7 @@ const icons = { confirmation: ShieldQuestion, input: MessageCircleQuestion, cred
 export function RequestView({ row, workspace }: RequestViewProps) {
   const Icon = icons[row.request];
   return (
-    <div className="request" data-answered={row.answer !== undefined} id={`request-${row.call.id}`}>
+    <div className="request-card" data-answered={row.answer !== undefined} id={`request-${row.call.id}`}>
       <p className="request-title">
         <Icon size={16} aria-hidden /> <span>{question(row)}</span>
       </p>

@@ -7,6 +7,6 @@ export const contributions: readonly Contribution[] = [
     pattern: '/view',
     title: 'View a file',
     load: async () => (await import('./view-file.tsx')).ViewFile,
-    nav: { label: 'View a file', icon: FileJson, order: 90 },
+    nav: { label: 'View a file', icon: FileJson, order: 900 },
   },
 ];

@@ -7,6 +7,6 @@ export const contributions: readonly Contribution[] = [
     pattern: '/settings',
     title: 'Settings',
     load: async () => (await import('./settings-page.tsx')).SettingsPage,
-    nav: { label: 'Settings', icon: Settings, order: 100 },
+    nav: { label: 'Settings', icon: Settings, order: 1000 },
   },
 ];

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useCurrent, useWorkspaceVersion } from '../../app/current.ts';
 import { Link } from '../../app/link.tsx';
+import { metadataOf } from '../../app/names.ts';
 import { to } from '../../app/place.ts';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 import type { Workspace } from '../../app/workspace.ts';
@@ -42,6 +43,7 @@ function Opened({ workspace }: { readonly workspace: Workspace }) {
     const last = [userId, sessionId].map(encodeURIComponent).join('/');
     changeSettings({ lastApp: appName, lastSessions: { ...lastSessions, [appName]: last } });
   }, [status, appName, userId, sessionId]);
+  useTabTitle(workspace);
   if (status === 'loading') return <Loading label="Opening the session" />;
   if (status === 'missing') {
     return (
@@ -74,4 +76,15 @@ function Opened({ workspace }: { readonly workspace: Workspace }) {
       <Inspector workspace={workspace} />
     </div>
   );
+}
+
+const marks = { running: '… ', failed: '✕ ', stopped: '', idle: '' };
+
+/** The browser's tab says what the session is, and whether it runs, failed, or waits for its user. */
+function useTabTitle({ log, run }: Workspace): void {
+  const mark = run.status === 'idle' && log.pending.size > 0 ? '! ' : marks[run.status];
+  const title = `${mark}${metadataOf(log).displayName ?? 'Session'} – agent-server`;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
 }

@@ -1,0 +1,4 @@
+const isMac = /Mac|iP(?:hone|ad)/.test(navigator.userAgent);
+
+/** Keys as they are written on this machine's keyboard. */
+export const shownKeys = (keys: string): string => keys.replace('mod+', isMac ? '⌘' : 'Ctrl ').replace('Escape', 'Esc');

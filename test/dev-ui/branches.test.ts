@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { noBrowser, openPage } from './browser.ts';
+import { say, serve } from './served.ts';
+
+describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
+  it('finds what the model was sent in the second call, and what changed since the first', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'page 1');
+
+    await page.getByText('Found page 1').click();
+    await page.getByRole('tab', { name: 'Model call' }).click();
+
+    const inspector = page.getByRole('complementary', { name: 'Event' });
+    await inspector.getByText('Be careful.').waitFor();
+    await inspector.getByRole('treeitem', { name: 'text: "page 1"' }).waitFor();
+    await inspector.getByRole('button', { name: 'What changed' }).click();
+    await inspector.getByText('The first 1 message is the same.').waitFor();
+    expect(await inspector.getByLabel('Changes in Messages').innerText()).toContain('"page 1"');
+    expect(faults).toEqual([]);
+  });
+
+  it('runs on in a fork with another tool result', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'page 1');
+    await page.getByText('Found page 1').waitFor();
+    const original = page.url();
+
+    await page.getByRole('button', { name: /^look_up/ }).click();
+    await page.getByRole('button', { name: 'Change the result' }).click();
+    await page.getByLabel('Result of look_up').fill('{ "text": "page 99" }');
+    await page.getByRole('button', { name: 'Run on in a fork' }).click();
+
+    await page.getByText('Found page 99').waitFor();
+    await page.getByText('your result').waitFor();
+    expect(page.url()).not.toBe(original);
+    await page.getByRole('button', { name: 'Branch before' }).click();
+    await page.getByText('Found page 1').waitFor();
+    expect(page.url()).toBe(original);
+    expect(faults).toEqual([]);
+  });
+
+  it('asks something else in a fork, and leaves the original alone', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'page 1');
+    await page.getByText('Found page 1').waitFor();
+    await say(page, 'page 2');
+    await page.getByText('Found page 2').waitFor();
+    const original = page.url();
+
+    await page.getByRole('article', { name: 'You: message' }).last().hover();
+    await page.getByRole('button', { name: 'Edit and run again' }).last().click();
+    await page.getByLabel('Another message').fill('page 4');
+    await page.keyboard.press('Enter');
+
+    await page.getByText('Found page 4').waitFor();
+    expect(await page.getByText('Found page 1').count()).toBe(1);
+    expect(await page.getByText('Found page 2').count()).toBe(0);
+    await page.goto(original);
+    await page.getByText('Found page 2').waitFor();
+  });
+
+  it('goes back to before a turn', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'page 1');
+    await page.getByText('Found page 1').click();
+
+    await page.getByRole('button', { name: 'Go back to before this turn' }).click();
+
+    await page.getByText('taken back').first().waitFor();
+    await page.getByText('went back to before an earlier turn').waitFor();
+  });
+
+  it('asks for an approval in the stream and above the composer, and says how it was answered', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'book');
+
+    const bar = page.getByRole('region', { name: 'Waiting for you' });
+    await bar.getByText('The agent wants to call "book_flight". Do you agree?').waitFor();
+    await bar.getByRole('button', { name: 'Approve' }).click();
+
+    await page.getByText('Done: booked for 412').waitFor();
+    await page.getByText('Approved by you').waitFor();
+    expect(await bar.count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('folds many calls into a line that says how they went', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'all pages');
+
+    const fold = page.getByRole('button', { name: /^5 steps/ });
+    await fold.getByText('1 failed').waitFor();
+    await fold.click();
+
+    await page.getByRole('button', { name: /^look_up\(page: 3\).*There is no page 3/ }).waitFor();
+  });
+});

@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { noBrowser, openPage } from './browser.ts';
+import { serve } from './served.ts';
+
+/** Presses Tab until what has the focus fits. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    const label = await page.evaluate(
+      `(() => { const it = document.activeElement; return it?.getAttribute('aria-label') ?? it?.textContent ?? ''; })()`,
+    );
+    if (name.test(String(label))) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not lead to ${name}`);
+}
+
+describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, () => {
+  it('does everything by keyboard: choose, send, walk, inspect, fork, approve', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/`);
+    const { keyboard } = page;
+
+    // An app, by its name in the palette; its message field has the focus.
+    await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor();
+    await keyboard.press('Control+k');
+    await page.getByPlaceholder('Search sessions, apps and commands').waitFor();
+    await keyboard.type('App careful');
+    await page.getByRole('option', { name: 'careful' }).waitFor();
+    await keyboard.press('Enter');
+    await page.getByPlaceholder('Message careful').waitFor();
+    await keyboard.type('page 1');
+    await keyboard.press('Enter');
+    await page.getByText('Found page 1').waitFor();
+
+    // The events, one by one, and the model call behind the answer.
+    await keyboard.press('Escape');
+    await keyboard.press('k');
+    await page.getByRole('tab', { name: 'Overview', selected: true }).waitFor();
+    await keyboard.press('k');
+    await expect.poll(() => page.locator('[data-selected=true]').getAttribute('aria-label')).toBe('careful: tool call');
+    await keyboard.press('o');
+    await page.getByRole('treeitem', { name: 'text: "page 1"' }).waitFor();
+    await keyboard.press('j');
+    await keyboard.press('2');
+    await page.getByText('Be careful.').first().waitFor();
+    await keyboard.press('Escape');
+    await expect.poll(() => new URL(page.url()).searchParams.get('e')).toBeNull();
+
+    // A fork of it.
+    const original = page.url();
+    await keyboard.press('k');
+    await keyboard.press('f');
+    await page.getByRole('group', { name: 'Branches' }).waitFor();
+    expect(page.url()).not.toBe(original);
+
+    // A call that asks first.
+    await keyboard.press('Escape');
+    await keyboard.press('m');
+    await keyboard.type('book');
+    await keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Waiting for you' }).waitFor();
+    await tabTo(page, /^\s*Approve$/);
+    await keyboard.press('Enter');
+    await page.getByText('Done: booked for 412').waitFor();
+
+    // Every key, on one page.
+    await page.evaluate('document.activeElement?.blur()');
+    await keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await keyboard.press('Escape');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('recalls earlier prompts, and takes JSON for a message', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
+    const field = page.getByLabel('Message', { exact: true });
+    await field.fill('first');
+    await page.keyboard.press('Enter');
+    await page.getByText('I heard you.').waitFor();
+    await field.fill('{ "parts": [{ "text": "from JSON" }] }');
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('feed').getByText('from JSON', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Send' }).waitFor();
+    await field.focus();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    expect(await field.inputValue()).toBe('first');
+  });
+});

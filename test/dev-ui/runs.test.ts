@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { noBrowser, openPage } from './browser.ts';
+import { say, serve } from './served.ts';
+
+const whole = 'One two three four five six seven eight.';
+
+describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
+  it('joins the run in progress again after a reload, and so does a second tab', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/apps/slow`);
+    await say(page, 'count slowly');
+    await page.getByText('One two').waitFor();
+
+    await page.reload();
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+
+    for (const tab of [page, second]) {
+      await tab.getByText(whole).waitFor();
+      await tab.getByRole('button', { name: 'Send' }).waitFor(); // the run is over for it, too
+      expect(await tab.getByRole('feed').getByRole('article').count()).toBe(2);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it('shows in one tab what is said in the other', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
+    await say(page, 'count slowly');
+    await page.getByText(whole).waitFor();
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    await second.getByText(whole).waitFor();
+
+    await say(page, 'hello there');
+
+    await second.getByText('I heard you.').waitFor();
+  });
+
+  it('stops a run on the server', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
+    await say(page, 'count slowly');
+    await page.getByText('One two').waitFor();
+
+    await page.getByRole('button', { name: 'Stop' }).click();
+
+    await page.getByText(/^Stopped after/).waitFor();
+    const path = new URL(page.url()).pathname.replace(/^.*\/u\/user\/s\//, '/apps/slow/users/user/sessions/');
+    const { body } = await server.fetchJson(`${path}/runs`);
+    expect(body).toMatchObject([{ status: 'cancelled' }]);
+  });
+
+  it('shows what failed in its own words, and tries again', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
+    await say(page, 'boom');
+
+    const error = page.getByRole('group', { name: 'Error' });
+    expect(await error.innerText()).toContain('The quota of **today** is used up <b>now</b>');
+    await error.getByRole('button', { name: 'Try this turn again' }).click();
+
+    await page.getByText('taken back').first().waitFor();
+    expect(await error.count()).toBe(2);
+  });
+
+  it('says that the server is gone', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
+    await say(page, 'hello');
+    await page.getByText('I heard you.').waitFor();
+    await page.context().setOffline(true);
+
+    await say(page, 'still there?');
+
+    const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached' });
+    expect(await alert.innerText()).toContain('POST /run_sse · no answer');
+  });
+});
