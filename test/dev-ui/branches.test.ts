@@ -60,6 +60,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(await page.getByText('Found page 2').count()).toBe(0);
     await page.goto(original);
     await page.getByText('Found page 2').waitFor();
+    expect(await page.getByText('Found page 4').count()).toBe(0);
   });
 
   it('goes back to before a turn', async () => {
@@ -72,6 +73,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
 
     await page.getByText('taken back').first().waitFor();
     await page.getByText('went back to before an earlier turn').waitFor();
+    expect(await page.locator('[data-rewound=true]').count()).toBe(3);
   });
 
   it('asks for an approval in the stream and above the composer, and says how it was answered', async () => {
@@ -99,5 +101,6 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await fold.click();
 
     await page.getByRole('button', { name: /^look_up\(page: 3\).*There is no page 3/ }).waitFor();
+    expect(await page.getByRole('button', { name: /^look_up/ }).count()).toBe(5);
   });
 });

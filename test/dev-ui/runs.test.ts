@@ -35,6 +35,8 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await say(page, 'hello there');
 
     await second.getByText('I heard you.').waitFor();
+    await second.getByText('hello there').waitFor();
+    expect(await second.getByRole('feed').getByRole('article').count()).toBe(4);
   });
 
   it('stops a run on the server', async () => {
