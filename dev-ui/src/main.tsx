@@ -2,6 +2,7 @@ import './styles/fonts.css';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shell.css';
+import './styles/composer.css';
 import './parts/parts.css';
 import './parts/content.css';
 import { createRoot } from 'react-dom/client';
