@@ -15,6 +15,7 @@ import { DurableLine } from './runner/durable-line.ts';
 import { RunDesk } from './runner/run-desk.ts';
 import { Runner } from './runner/runner.ts';
 import { SessionQueue } from './runner/session-queue.ts';
+import { toolTrier } from './runner/try-tool.ts';
 import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
@@ -30,6 +31,7 @@ export interface Engine {
   readonly runner: Runner;
   readonly runs: RunDesk;
   readonly evaluations: Evaluations;
+  readonly tryTool: ReturnType<typeof toolTrier>;
 }
 
 export interface EngineOptions {
@@ -79,7 +81,8 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     folderOf: folderIn(apps),
     prices: loadPrices(config.prices),
   });
-  return { apps, loader, services, databases, traces, runner, runs, evaluations };
+  const tryTool = toolTrier(surroundings);
+  return { apps, loader, services, databases, traces, runner, runs, evaluations, tryTool };
 }
 
 /** Where the evaluation files of an app go. An app that is broken has some, too. */

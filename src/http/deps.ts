@@ -3,6 +3,7 @@ import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { Evaluations } from '../evaluation/evaluations.ts';
+import type { ToolOutcome, ToolTrial } from '../runner/try-tool.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { LiveSpan, SpanChanges, Trace, TraceSummaries } from '../schemas/extensions.ts';
@@ -150,6 +151,8 @@ export interface HttpDeps {
   readonly runner: RunStarter & LiveStarter & SessionBrancher;
   readonly runs: Runs;
   readonly traces: TraceReader;
+  /** Absent: tools are run by agents only. */
+  tryTool?(trial: ToolTrial, signal: AbortSignal): Promise<ToolOutcome>;
   /** Absent: there are no evaluation routes. */
   readonly evaluations?: Evaluations;
   /** Our own version, for `/version` and the OpenAPI document. */

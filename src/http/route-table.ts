@@ -40,7 +40,7 @@ export interface TableContext extends HttpDeps {
 export function routeTable(context: TableContext): Operation[] {
   const operations: Operation[] = [
     ...appOperations(context.loader),
-    ...agentViewOperations(context.loader),
+    ...agentViewOperations(context),
     ...sessionOperations(context),
     ...sessionViewOperations(context.services),
     ...branchingOperations(context.runner),

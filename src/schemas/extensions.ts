@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { FunctionCall } from './content.ts';
+import { lenient } from './lenient.ts';
+import { Name } from './names.ts';
 import { TraceSpan } from './records.ts';
 
 // Answers of the routes ADK does not have (docs/extensions.md). Times are seconds since the epoch, of spans nanoseconds.
@@ -104,6 +106,27 @@ export const AppTool = GraphTool.extend({ agent: z.string(), parameters: jsonObj
   id: 'AppTool',
 });
 export type AppTool = z.infer<typeof AppTool>;
+
+/** A tool to run alone. */
+export const ToolTrial = lenient({
+  agent: z.string(),
+  name: z.string(),
+  args: jsonObject.default({}),
+  state: jsonObject.optional(),
+  userId: Name.default('user'),
+}).meta({ id: 'ToolTrial' });
+
+/** What came of it: `response` is `null` while the answer is not the tool's to give. Time is in milliseconds. */
+export const ToolOutcome = z
+  .object({
+    response: jsonObject.nullable(),
+    stateDelta: jsonObject,
+    artifacts: z.record(z.string(), z.number()),
+    requests: z.array(OpenRequest),
+    ms: z.number(),
+  })
+  .meta({ id: 'ToolOutcome' });
+export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
 const IndexedVersion = z.object({
   version: z.number().int(),

@@ -7,6 +7,7 @@ import type { App, Tool } from '../../src/core/runtime.ts';
 import { agentFolders } from '../../src/loaders/agent-folders.ts';
 import { DirectoryLoader } from '../../src/loaders/directory.ts';
 import { loadPrices } from '../../src/prices.ts';
+import { newActions } from '../../src/schemas/event.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 import { openSpan, rootTrace } from '../../src/telemetry/spans.ts';
 import { agent, server } from './server.ts';
@@ -172,4 +173,27 @@ it('refuses a price file that is none', () => {
 
   expect(() => loadPrices(file)).toThrow(/prices\.yaml" is not valid: my-model\.input/);
   expect(() => loadPrices(join(folder, 'none.yaml'))).toThrow(AppError);
+});
+
+it('runs one tool without a model', async () => {
+  const { app } = await server({
+    tryTool: async ({ appName, userId, agent: of, name, args, state }) => ({
+      response: { id: 'adk-1', name, response: { appName, userId, of, args, state } },
+      actions: { ...newActions(), stateDelta: { last: 1 }, artifactDelta: { 'a.txt': 0 } },
+      events: [],
+    }),
+  });
+  const payload = { agent: 'boss', name: 'search', args: { q: 'x' }, state: { budget: 1 } };
+
+  const answer = await app.inject({ method: 'POST', url: '/apps/demo/tools/run', payload });
+
+  expect(answer.json()).toEqual({
+    response: { appName: 'demo', userId: 'user', of: 'boss', args: { q: 'x' }, state: { budget: 1 } },
+    stateDelta: { last: 1 },
+    artifacts: { 'a.txt': 0 },
+    requests: [],
+    ms: expect.any(Number),
+  });
+  expect((await app.inject('/capabilities')).json().features).toContain('run-tool');
+  expect((await app.inject({ method: 'POST', url: '/apps/demo/tools/run', payload: {} })).statusCode).toBe(400);
 });

@@ -6,7 +6,15 @@ import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type { HttpConfig, LiveStarter, Log, RunStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
+import type {
+  HttpConfig,
+  HttpDeps,
+  LiveStarter,
+  Log,
+  RunStarter,
+  SessionBrancher,
+  TraceReader,
+} from '../../src/http/deps.ts';
 import { RunDesk } from '../../src/runner/run-desk.ts';
 import { SessionQueue } from '../../src/runner/session-queue.ts';
 import { textContent } from '../../src/schemas/content.ts';
@@ -37,6 +45,7 @@ interface ServerOptions {
   readonly traces?: Partial<TraceReader>;
   readonly prices?: Prices;
   readonly artifacts?: ArtifactService;
+  readonly tryTool?: HttpDeps['tryTool'];
   readonly config?: Partial<HttpConfig>;
 }
 
@@ -57,6 +66,7 @@ export async function server({
   traces = noTraces,
   prices = {},
   artifacts = new InMemoryArtifacts(),
+  tryTool,
   config,
 }: ServerOptions = {}) {
   const services = {
@@ -78,6 +88,7 @@ export async function server({
     runs: new RunDesk({ runner: starter, line: new SessionQueue(), services }),
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
+    ...(tryTool && { tryTool }),
     version: '1.2.3',
     log,
     config: { shutdownGraceMs: 0, ...config },

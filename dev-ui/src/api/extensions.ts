@@ -6,11 +6,12 @@ import type {
   IndexedArtifact,
   LiveSpan,
   SpanChanges,
+  ToolOutcome,
   Trace,
   TraceSummaries,
 } from '../../../src/schemas/extensions.ts';
 import type { Session, SessionKey, State } from '../../../src/schemas/session.ts';
-import { getJson, path, sendJson } from './server.ts';
+import { getJson, path, request, sendJson } from './server.ts';
 import { sessionPath } from './sessions.ts';
 
 // Endpoints that ADK does not have: docs/extensions.md.
@@ -22,6 +23,19 @@ export const readAgentGraph = (app: string, signal?: AbortSignal): Promise<Agent
 
 export const listTools = async (app: string, signal?: AbortSignal): Promise<AppTool[]> =>
   (await getJson<{ tools: AppTool[] }>(path`apps/${app}/tools`, signal)).tools;
+
+export interface ToolRun {
+  readonly agent: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly state: State;
+}
+
+/** Runs one tool without a model. What it changes in state and artifacts is not kept. */
+export const runTool = async (app: string, body: ToolRun, signal: AbortSignal): Promise<ToolOutcome> => {
+  const response = await request(path`apps/${app}/tools/run`, { method: 'POST', body, signal });
+  return (await response.json()) as ToolOutcome;
+};
 
 export const indexArtifacts = async (key: SessionKey, signal?: AbortSignal): Promise<IndexedArtifact[]> =>
   (await getJson<{ artifacts: IndexedArtifact[] }>(`${sessionPath(key)}/artifact-index`, signal)).artifacts;

@@ -1,15 +1,18 @@
 import { z } from 'zod';
-import type { AgentLoader } from '../../core/runtime.ts';
-import { AgentGraph, AppTool } from '../../schemas/extensions.ts';
+import { AgentGraph, AppTool, ToolOutcome, ToolTrial } from '../../schemas/extensions.ts';
+import type { HttpDeps } from '../deps.ts';
 import { agentGraph, appTools } from '../graphs/agent-graph.ts';
+import { openRequests } from '../open-requests.ts';
 import { type Operation, operation } from '../operation.ts';
 import { AppParams } from '../path-params.ts';
+import { clientSignal } from '../run-headers.ts';
 
 const tag = 'Apps';
 
 /** Agents and tools of an app as data: extensions of ours (docs/extensions.md). */
-export function agentViewOperations(loader: AgentLoader): Operation[] {
+export function agentViewOperations({ loader, tryTool }: Pick<HttpDeps, 'loader' | 'tryTool'>): Operation[] {
   return [
+    ...(tryTool ? [trialOperation(tryTool)] : []),
     operation({
       method: 'GET',
       paths: ['/apps/{appName}/agent-graph'],
@@ -31,4 +34,28 @@ export function agentViewOperations(loader: AgentLoader): Operation[] {
       handle: async ({ params }) => ({ tools: appTools(await loader.loadAgent(params.appName)) }),
     }),
   ];
+}
+
+function trialOperation(tryTool: NonNullable<HttpDeps['tryTool']>): Operation {
+  return operation({
+    method: 'POST',
+    paths: ['/apps/{appName}/tools/run'],
+    tag,
+    feature: 'run-tool',
+    summary: 'Run one tool without a model; nothing it changes is kept',
+    params: AppParams,
+    body: ToolTrial,
+    answer: { schema: ToolOutcome },
+    async handle({ params, body }, { reply }): Promise<ToolOutcome> {
+      const startedAt = performance.now();
+      const { response, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));
+      return {
+        response: response?.response ?? null,
+        stateDelta: actions?.stateDelta ?? {},
+        artifacts: actions?.artifactDelta ?? {},
+        requests: openRequests(events),
+        ms: performance.now() - startedAt,
+      };
+    },
+  });
 }

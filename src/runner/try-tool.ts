@@ -1,0 +1,83 @@
+import { llmAgent } from '../agents/llm-agent.ts';
+import { indexTree } from '../agents/tree.ts';
+import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Model } from '../core/model.ts';
+import type { FunctionResponse } from '../schemas/content.ts';
+import { type Event, type EventActions, functionResponses } from '../schemas/event.ts';
+import type { SessionOwner, State } from '../schemas/session.ts';
+import { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
+import { InMemorySessions } from '../services/sessions/in-memory.ts';
+import { Runner, type RunnerOptions } from './runner.ts';
+
+export interface ToolTrial extends SessionOwner {
+  /** The agent that has the tool, itself or from a toolset. */
+  readonly agent: string;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** What the tool finds in the state. */
+  readonly state?: State | undefined;
+}
+
+export interface ToolOutcome {
+  /** Absent while the answer is somebody else's to give: the user's, or the application's. */
+  readonly response?: FunctionResponse;
+  /** What the tool changed. */
+  readonly actions?: EventActions;
+  /** Everything that happened. */
+  readonly events: readonly Event[];
+}
+
+/**
+ * Runs one tool without a model, in a session of its own that is gone afterwards: nothing it changes in state or
+ * artifacts is kept. Plugins take part as always. Throws what loading the app throws, `agent_not_found` and
+ * `invalid_request`.
+ */
+export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: AbortSignal) => Promise<ToolOutcome> {
+  return async ({ appName, userId, agent: agentName, name, args, state }, signal) => {
+    const app = await options.loader.loadAgent(appName);
+    const letGo = options.loader.hold?.(app);
+    try {
+      const agent = indexTree(app.rootAgent).find(agentName);
+      if (!agent) throw new AppError('not_found', `App "${appName}" has no agent "${agentName}"`);
+      if (!agent.tools?.length) throw new AppError('invalid_request', `Agent "${agentName}" has no tools`);
+      const callId = newId('adk-');
+      const model = callingOnce({ id: callId, name, args });
+      const rootAgent = llmAgent({ name: agentName, model, tools: agent.tools, maxSteps: 1 });
+      const sessions = new InMemorySessions();
+      const { id: sessionId } = await sessions.createSession({ appName, userId }, { ...(state && { state }) });
+      const runner = new Runner({
+        ...options,
+        services: { ...options.services, sessions, artifacts: new InMemoryArtifacts() },
+        loader: {
+          listAgents: () => Promise.resolve([appName]),
+          loadAgent: () => Promise.resolve({ ...app, rootAgent }),
+          close: () => Promise.resolve(),
+        },
+      });
+      const newMessage = { role: 'user', parts: [{ text: `Try ${name}` }] };
+      const request = { appName, userId, sessionId, newMessage, streaming: false };
+      const events = await Array.fromAsync(await runner.start(request, signal));
+      return outcomeOf(events, callId);
+    } finally {
+      letGo?.();
+    }
+  };
+}
+
+function outcomeOf(events: readonly Event[], callId: string): ToolOutcome {
+  for (const event of events) {
+    const response = functionResponses(event).find(({ id }) => id === callId);
+    if (response) return { response, actions: event.actions, events };
+  }
+  return { events };
+}
+
+/** A model that makes one call and knows nothing else. */
+const callingOnce = (functionCall: { id: string; name: string; args: JsonObject }): Model => ({
+  name: 'none',
+  async *generate() {
+    yield { content: { role: 'model', parts: [{ functionCall }] } };
+  },
+});
