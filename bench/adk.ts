@@ -25,3 +25,7 @@ export const run = (app: string, session: string, text = 'Hello, how are you tod
 /** A run that streams its partial events. */
 export const runSse = (app: string, session: string, text = 'Tell me a story.'): Buffer =>
   post('/run_sse', { appName: app, userId: USER, sessionId: session, newMessage: message(text), streaming: true });
+
+/** Where a session is talked with. */
+export const livePath = (app: string, session: string): string =>
+  `/run_live?app_name=${app}&user_id=${USER}&session_id=${session}&modalities=TEXT`;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export type App = 'quick' | 'stream' | 'slow' | 'flood' | 'tools';
+export type App = 'quick' | 'stream' | 'slow' | 'flood' | 'echo' | 'tools';
 
 /** Enough events to fill every socket buffer between the server and a client that does not read (some 12 MB). */
 const FLOOD_CHUNKS = 30_000;
@@ -11,6 +11,7 @@ const scripts: Readonly<Record<Exclude<App, 'tools'>, () => unknown>> = {
   quick: () => ({ text: 'Hello! I am well, thank you for asking.' }),
   stream: () => ({ chunks: Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(60, ' and so on')) }),
   slow: () => ({ text: 'Good things take time.', delayMs: 200 }),
+  echo: () => ({ match: '[^]*', text: '$0' }),
   flood: () => ({ chunks: Array.from({ length: FLOOD_CHUNKS }, () => 'drop after drop ') }),
 };
 

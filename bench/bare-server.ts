@@ -1,12 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
+import { WebSocketServer } from 'ws';
 
-/** The yardsticks: what Fastify and node:http cost when they do nothing but answer. Run as `bare-server.ts fastify|sse`. */
+/** The yardsticks: what Fastify, node:http and ws cost when they do nothing but answer. Run as `bare-server.ts fastify|sse|echo`. */
 
 const CHUNKS = 100;
 const kind = process.argv[2];
-const port = kind === 'sse' ? await serveSse() : await serveFastify();
+const port = kind === 'sse' ? await serveSse() : kind === 'echo' ? await serveEcho() : await serveFastify();
 console.log(`http://127.0.0.1:${port}`);
 process.once('SIGTERM', () => process.exit(0));
 
@@ -30,6 +31,17 @@ function serveSse(): Promise<number> {
       return;
     }
     request.resume().once('end', () => void stream(response)); // a client that leaves ends the loop, nothing to report
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Sends every WebSocket message back. */
+function serveEcho(): Promise<number> {
+  const server = createServer((_request, response) => response.end('{}'));
+  new WebSocketServer({ server }).on('connection', (socket) => {
+    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
   });
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));

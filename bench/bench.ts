@@ -14,7 +14,7 @@ export interface Bench {
   start(apps: readonly App[], flags?: readonly string[]): Promise<ChildServer>;
   /** A folder that goes with the bench. */
   readonly folder: string;
-  startBare(kind: 'fastify' | 'sse'): Promise<ChildServer>;
+  startBare(kind: 'fastify' | 'sse' | 'echo'): Promise<ChildServer>;
   /** Stops every server started so far. */
   stopAll(): Promise<void>;
   /** Stops everything and removes the folders. */

@@ -4,6 +4,7 @@ import { measureCrowd, measureOthersDuringStreams } from './cases/crowd.ts';
 import { measureEvaluations } from './cases/evaluation.ts';
 import { measureSilentClients, measureStart } from './cases/footprint.ts';
 import { measureReads, measureTurns } from './cases/history.ts';
+import { measureLive } from './cases/live.ts';
 import { measureDurableTurns, measurePostgres, measureSqlite } from './cases/storage.ts';
 import { measureRuns, measureStreams, measureToolRuns } from './cases/throughput.ts';
 import { printReport, type Row } from './report.ts';
@@ -22,6 +23,7 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   sqlite: measureSqlite,
   postgres: measurePostgres,
   durable: measureDurableTurns,
+  live: measureLive,
 };
 
 const { values } = parseArgs({
