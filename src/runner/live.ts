@@ -3,7 +3,8 @@ import { SharedInput } from '../agents/live/shared-input.ts';
 import { indexTree } from '../agents/tree.ts';
 import type { LiveInput } from '../core/model.ts';
 import { newEvent } from '../core/new-event.ts';
-import type { RunContext } from '../core/runtime.ts';
+import type { MaybePromise, RunContext } from '../core/runtime.ts';
+import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { OnBusy, RunConfig } from '../schemas/run.ts';
 import type { SessionKey } from '../schemas/session.ts';
@@ -24,13 +25,14 @@ export interface LiveRunRequest extends SessionKey {
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 function inTurn(): InTurn {
-  let last: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> | undefined;
   return (work) => {
-    const done = last.then(work, work);
-    last = done.then(
-      () => {},
-      () => {},
-    );
+    const done = last ? last.then(work, work) : work();
+    last = done;
+    const isOver = (): void => {
+      if (last === done) last = undefined;
+    };
+    done.then(isOver, isOver);
     return done;
   };
 }
@@ -65,7 +67,7 @@ export class LiveTalk {
     try {
       for await (const event of enterLive(agent, ctx, input)) {
         this.#audio?.spoken(event);
-        yield* order.after(event);
+        for (const due of order.after(event)) yield due;
         if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.saved(event);
       }
       yield* order.rest();
@@ -77,23 +79,32 @@ export class LiveTalk {
   }
 
   /** Stores a whole event; messages of the user wait for it, and it for them. */
-  keep(event: Event): Promise<Event> {
-    return event.partial ? store(event, this.#ctx) : this.#inTurn(() => store(event, this.#ctx, isKept(event)));
+  keep(event: Event): MaybePromise<Event> {
+    const ctx = this.#ctx;
+    const isToKeep = !event.partial && isKept(event);
+    if (!isToKeep) return ctx.plugins.length === 0 ? event : store(event, ctx, false);
+    return this.#inTurn(() => store(event, ctx));
   }
 
-  /** The client's input; a message reaches the agent once it is stored. */
-  async *#heard(): AsyncGenerator<LiveInput, void, void> {
-    const ctx = this.#ctx;
-    for await (const input of this.#input) {
+  /** The client's input; a message reaches the agent once it is stored. Written by hand: it is read for each frame. */
+  #heard(): AsyncIterable<LiveInput> {
+    const source = this.#input[Symbol.asyncIterator]();
+    const onInput = (result: IteratorResult<LiveInput>): MaybePromise<IteratorResult<LiveInput>> => {
+      if (result.done) return result;
+      const input = result.value;
       if (input.kind === 'blob') this.#audio?.heard(input.blob);
-      if (input.kind !== 'content') {
-        yield input;
-        continue;
-      }
-      const { content } = input;
-      const stored = await this.#inTurn(() => storeUserMessage({ newMessage: content }, ctx));
-      yield { kind: 'content', content: stored ?? content };
-    }
+      return input.kind === 'content' ? this.#stored(input.content) : result;
+    };
+    const iterator: AsyncIterator<LiveInput> = {
+      next: () => source.next().then(onInput),
+      return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  async #stored(content: Content): Promise<IteratorResult<LiveInput>> {
+    const stored = await this.#inTurn(() => storeUserMessage({ newMessage: content }, this.#ctx));
+    return { done: false, value: { kind: 'content', content: stored ?? content } };
   }
 }
 

@@ -224,7 +224,8 @@ export class Runner {
       const isPlain = ctx.plugins.length === 0; // then there is nobody to wait for
       const answers = live?.events() ?? (isPlain ? turnOf(ctx) : answersTo(ctx));
       for await (const event of stopOnAbort(answers, ctx.signal)) {
-        last = isPlain && event.partial && !live ? event : await (live?.keep(event) ?? store(event, ctx));
+        const kept = live ? live.keep(event) : isPlain && event.partial ? event : store(event, ctx);
+        last = kept instanceof Promise ? await kept : kept;
         turn.feed?.put(last, live ? !Object.isFrozen(last) : last.partial === true);
         yield last;
       }

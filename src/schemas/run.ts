@@ -74,7 +74,7 @@ const marker = z.record(z.string(), z.unknown());
 
 /** One message of a live client: a turn, realtime media, a manual speech mark, or the end of input. */
 export const LiveRequest = lenient({
-  content: Content.optional(),
+  content: MessageContent.optional(),
   blob: Blob.optional(),
   activityStart: marker.optional(),
   activityEnd: marker.optional(),

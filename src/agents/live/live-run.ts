@@ -19,18 +19,22 @@ export type TakeTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
  * Talks with a live client until it has nothing more to say, or until another agent is handed over to, which then
  * goes on with the same client.
  */
-export async function* runLive(
+export function runLive(
   definition: LlmDefinition,
   { ctx, input, takeTurn }: { ctx: RunContext; input: AsyncIterable<LiveInput>; takeTurn: TakeTurn },
-): AsyncGenerator<Event, void, void> {
+): AsyncIterable<Event> {
   const shared = SharedInput.of(input);
   const plan = livePlan(planFor(definition, ctx), ctx);
   const model = modelFor(plan, ctx);
   const connected = hasConnection(model) ? model : undefined;
-  const turns = { turn: (turn: RunContext) => takeTurn(turn, plan), canConnect: connected !== undefined };
-  let target = connected && connected.connectsFor !== 'media' ? takesMedia : yield* serveTurns(turns, ctx, shared);
-  if (target === takesMedia && connected) target = yield* converse({ plan, model: connected }, ctx, shared);
-  if (typeof target === 'string') yield* enterLive(transferTarget(target, ctx), ctx, shared);
+  const beyond = async function* (outcome: string | typeof takesMedia): AsyncGenerator<Event, void, void> {
+    let target: string | undefined = typeof outcome === 'string' ? outcome : undefined;
+    if (connected && target === undefined) target = yield* converse({ plan, model: connected }, ctx, shared);
+    if (target !== undefined) yield* enterLive(transferTarget(target, ctx), ctx, shared);
+  };
+  if (connected && connected.connectsFor !== 'media') return beyond(takesMedia);
+  const turn = (turnCtx: RunContext): AsyncIterable<Event> => takeTurn(turnCtx, plan);
+  return serveTurns({ turn, canConnect: connected !== undefined, beyond }, ctx, shared);
 }
 
 const hasConnection = (model: Model): model is ConnectedModel => model.connect !== undefined;

@@ -1,5 +1,5 @@
 import type { RunContext, Tool } from '../../core/runtime.ts';
-import { type Event, functionResponses } from '../../schemas/event.ts';
+import type { Event } from '../../schemas/event.ts';
 import { indexTree } from '../tree.ts';
 
 const taskCompletedName = 'task_completed';
@@ -23,8 +23,12 @@ export const isStep = (ctx: RunContext): boolean =>
   indexTree(ctx.app.rootAgent).parentOf(ctx.agent)?.kind === 'sequential';
 
 /** Whether this is the answer to an agent that said its task is done. */
-export const isTaskCompleted = (event: Event): boolean =>
-  functionResponses(event).some(({ name, response }) => name === taskCompletedName && response['error'] === undefined);
+export function isTaskCompleted({ content }: Event): boolean {
+  for (const { functionResponse } of content?.parts ?? []) {
+    if (functionResponse?.name === taskCompletedName && functionResponse.response['error'] === undefined) return true;
+  }
+  return false;
+}
 
 /** Whether another agent has left the word to this one in the same run, so that it should begin by itself. */
 export function isCalledUpon({ agent, invocationId, session }: RunContext): boolean {

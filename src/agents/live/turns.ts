@@ -14,46 +14,127 @@ interface TurnOptions {
   readonly turn: (ctx: RunContext) => AsyncIterable<Event>;
   /** Whether the model can listen and look, over a connection. */
   readonly canConnect: boolean;
+  /** What follows when the turns end for another agent, by its name, or because the client sends media. */
+  readonly beyond: (outcome: string | typeof takesMedia) => AsyncIterable<Event>;
 }
 
 /**
  * Serves a live client with an agent that only knows turns: each message gets an answer, fragments of it as they come,
  * before the next is read. Media are refused once, in an event, unless there is a connection to be had that takes them.
- * Returns the name of the agent that was handed over to, or `takesMedia`, if that is how it ended.
  */
-export async function* serveTurns(
-  { turn, canConnect }: TurnOptions,
+export function serveTurns(
+  options: TurnOptions,
   ctx: RunContext,
   input: SharedInput,
-): AsyncGenerator<Event, string | typeof takesMedia | undefined, void> {
-  let refused = false;
-  let message: Content | undefined;
-  let isDue = isCalledUpon(ctx);
-  for (;;) {
-    if (isDue) {
-      const turnCtx = turnContext(ctx, message);
-      for await (const event of turn(turnCtx)) {
-        yield event;
-        const target = event.actions.transferToAgent;
-        if (target !== undefined) return target;
-        if (isTaskCompleted(event)) return undefined;
+): AsyncIterableIterator<Event, void, void> {
+  return new TurnServer(options, ctx, input);
+}
+
+type Next = IteratorResult<Event, void>;
+
+const over: Next = Object.freeze({ done: true, value: undefined });
+
+/** Written by hand because a generator would cost every event two more promises. Pull it one at a time. */
+class TurnServer implements AsyncIterableIterator<Event, void, void> {
+  readonly #options: TurnOptions;
+  readonly #ctx: RunContext;
+  readonly #input: SharedInput;
+  /** What is being answered, and its limits; or what follows the turns. */
+  #source: AsyncIterator<Event> | undefined;
+  #turn: RunContext | undefined;
+  #hasBegun = false;
+  #hasRefused = false;
+  #isOver = false;
+
+  constructor(options: TurnOptions, ctx: RunContext, input: SharedInput) {
+    this.#options = options;
+    this.#ctx = ctx;
+    this.#input = input;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next> {
+    return this.#source ? this.#source.next().then(this.#onResult, this.#onError) : this.#listen();
+  }
+
+  async return(): Promise<Next> {
+    const source = this.#source;
+    this.#end();
+    await source?.return?.();
+    return over;
+  }
+
+  readonly #onResult = (result: IteratorResult<Event>): Next | Promise<Next> => {
+    const turn = this.#turn;
+    if (result.done) {
+      this.#source = undefined;
+      if (!turn || turn.control.ended) this.#end();
+      return turn ? shown(newEvent(this.#ctx, this.#ctx.agent.name, { turnComplete: true })) : over;
+    }
+    const event = result.value;
+    if (!turn) return result;
+    const target = event.actions.transferToAgent;
+    return target !== undefined || isTaskCompleted(event) ? this.#leaveTurn(event, target) : result;
+  };
+
+  readonly #onError = (error: unknown): never => {
+    this.#end();
+    throw error;
+  };
+
+  /** Ends the turns with an event: for another agent if one is named. */
+  async #leaveTurn(event: Event, target: string | undefined): Promise<Next> {
+    await this.#source?.return?.();
+    if (target === undefined) this.#end();
+    else this.#goBeyond(target);
+    return shown(event);
+  }
+
+  /** Reads on until there is something to answer. */
+  async #listen(): Promise<Next> {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      if (isCalledUpon(this.#ctx)) return this.#answer(undefined);
+    }
+    while (!this.#isOver) {
+      const next = await this.#input.next();
+      if (!next) break;
+      if (next.kind === 'content') return this.#answer(next.content);
+      if (this.#options.canConnect) {
+        this.#input.putBack(next);
+        this.#goBeyond(takesMedia);
+        return this.next();
       }
-      yield newEvent(ctx, ctx.agent.name, { turnComplete: true });
-      if (turnCtx.control.ended) return undefined;
+      if (next.kind === 'blob' && !this.#hasRefused) {
+        this.#hasRefused = true;
+        return shown(refusal(next, this.#ctx));
+      }
     }
-    const next = await input.next();
-    if (!next) return undefined;
-    isDue = next.kind === 'content';
-    if (next.kind === 'content') message = next.content;
-    else if (canConnect) {
-      input.putBack(next);
-      return takesMedia;
-    } else if (next.kind === 'blob' && !refused) {
-      refused = true;
-      yield refusal(next, ctx);
-    }
+    this.#end();
+    return over;
+  }
+
+  #answer(message: Content | undefined): Promise<Next> {
+    this.#turn = turnContext(this.#ctx, message);
+    this.#source = this.#options.turn(this.#turn)[Symbol.asyncIterator]();
+    return this.next();
+  }
+
+  #goBeyond(outcome: string | typeof takesMedia): void {
+    this.#turn = undefined;
+    this.#source = this.#options.beyond(outcome)[Symbol.asyncIterator]();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#source = undefined;
   }
 }
+
+const shown = (value: Event): Next => ({ done: false, value });
 
 /** Each turn has the limits of a run of its own. */
 function turnContext(ctx: RunContext, userContent: Content | undefined): RunContext {

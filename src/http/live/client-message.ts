@@ -1,6 +1,5 @@
 import { AppError } from '../../base/errors.ts';
 import type { LiveInput } from '../../core/model.ts';
-import { MessageContent } from '../../schemas/content.ts';
 import { LiveRequest } from '../../schemas/run.ts';
 import { parseJson } from '../json-body.ts';
 import { parse } from '../validation.ts';
@@ -39,11 +38,10 @@ function inputOf({ activityStart, activityEnd, blob, content }: LiveRequest): Li
   if (activityEnd) return { kind: 'activityEnd' };
   if (blob) return { kind: 'blob', blob: { ...blob, data: standardBase64(blob.data) } };
   if (!content) return undefined;
-  const message = parse(MessageContent, content, 'LiveRequest') as typeof content;
-  if (message.parts.some(({ functionCall }) => functionCall)) {
+  if (content.parts.some(({ functionCall }) => functionCall)) {
     throw new AppError('invalid_request', 'Invalid LiveRequest: content may not hold function calls');
   }
-  return { kind: 'content', content: { ...message, role: message.role ?? 'user' } };
+  return { kind: 'content', content: content.role === undefined ? { ...content, role: 'user' } : content };
 }
 
 /** Models take the standard alphabet, padded. */

@@ -50,7 +50,10 @@ export class LiveConnection {
   async serve(start: StartLive): Promise<void> {
     try {
       const events = await start(this.#inbox, this.#controller.signal);
-      for await (const event of events) await this.#send(event);
+      for await (const event of events) {
+        const caughtUp = this.#send(event);
+        if (caughtUp) await caughtUp;
+      }
       this.close({ code: 1000, reason: '' });
     } catch (error) {
       if (!this.#isOver && !(error instanceof AppError)) this.#limits.log.error({ err: error }, 'live run failed');
