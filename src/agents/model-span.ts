@@ -1,5 +1,5 @@
 import { errorText } from '../base/errors.ts';
-import type { GenerateConfig, ModelRequest, ModelRetry } from '../core/model.ts';
+import type { ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
@@ -19,14 +19,16 @@ export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan 
   return openSpan('call_llm', ctx.trace, attributes);
 }
 
-/** Notes the request as it is sent. Its text is made when the trace is read. */
-export function noteRequest(span: OpenSpan, request: ModelRequest): void {
+/** Notes the request as it is sent. Its text is made when the trace is read, of contents that are `remade` if they can be. */
+export function noteRequest(span: OpenSpan, request: ModelRequest, remade?: () => readonly Content[]): void {
   const { topP, maxOutputTokens } = request.config;
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
-  const { model, contents, config } = request; // not the request itself, which holds on to the run
-  span.lazy('gcp.vertex.agent.llm_request', () => requestText(model, contents, config), contents.length);
+  const { length } = request.contents;
+  span.lazy('gcp.vertex.agent.llm_request', requestText(request, remade ?? kept(request.contents)), length);
 }
+
+const kept = (contents: readonly Content[]) => () => contents;
 
 /** Tries of one call that failed and were repeated: how many, and why. */
 export function retryNotes(span: OpenSpan): (retry: ModelRetry) => void {
@@ -66,10 +68,12 @@ function reasonList(reason: string): readonly string[] {
   return list;
 }
 
-/** The request without media and without schemas of answers, which nobody reads in a trace. */
-function requestText(model: string, contents: readonly Content[], config: GenerateConfig): string {
-  const { responseSchema: _, ...shown } = config;
-  return JSON.stringify({ model, contents, config: shown }, withoutMedia);
+/** The request without media and without schemas of answers, which nobody reads in a trace. Not the request itself, which holds on to the run. */
+function requestText({ model, config }: ModelRequest, contents: () => readonly Content[]): () => string {
+  return () => {
+    const { responseSchema: _, ...shown } = config;
+    return JSON.stringify({ model, contents: contents(), config: shown }, withoutMedia);
+  };
 }
 
 function responseText(event: Event): string {

@@ -2,6 +2,7 @@ import { appendInstruction } from '../../core/instructions.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
+import type { Event } from '../../schemas/event.ts';
 import { examplesText } from '../../tools/examples.ts';
 import { StepContext } from '../callback-context.ts';
 import { codeAsText } from '../code-blocks.ts';
@@ -13,13 +14,15 @@ import { type LlmPlan, toolsOf } from '../llm-plan.ts';
 import { answerTool, answerToolName, answerToolText, needsAnswerTool, setResponseSchema } from '../output-schema.ts';
 import { missingText, only, type StepTools, withTool } from '../step-tools.ts';
 import { cloneJson } from './clone.ts';
-import { buildContents } from './contents.ts';
+import { buildContents, type View } from './contents.ts';
 import { joinSections } from './instructions.ts';
 
 /** One question to the model, and the tools its answer may call. */
 export interface LlmStep {
   readonly request: ModelRequest;
   readonly tools: StepTools;
+  /** Makes the request's contents once more: a trace that kept them would keep a copy of the history for each step. */
+  readonly remade: (() => Content[]) | undefined;
   /** What the callbacks of this step share; absent while nobody needed it. */
   readonly callbacks: StepContext | undefined;
 }
@@ -39,7 +42,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   const config: GenerateConfig = isEdited ? cloneJson(definition.config) : { ...definition.config };
   if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
   if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
-  const contents = contentsFor(definition, ctx, isEdited);
+  const { contents, remade } = contentsFor(definition, ctx, isEdited);
   const asked = instructionsOf(plan, ctx);
   instruct(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
   if (tools.declarations.length > 0) {
@@ -50,24 +53,33 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   if (definition.codeExecutor) await definition.codeExecutor.processRequest?.(request);
   appendInstruction(request, missingText(tools.missing));
   if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
-  return { request, tools, callbacks };
+  return { request, tools, remade, callbacks };
 }
 
 /** The history for the model. Copies only when somebody may edit them: stored events are frozen. */
-function contentsFor(definition: LlmDefinition, ctx: RunContext, isEdited: boolean): Content[] {
-  const contents = buildContents(ctx.session.events, {
-    agent: definition.name,
-    branch: ctx.branch,
-    currentTurnOnly: definition.currentTurnOnly,
-  });
+function contentsFor(
+  definition: LlmDefinition,
+  ctx: RunContext,
+  isEdited: boolean,
+): { contents: Content[]; remade: LlmStep['remade'] } {
+  const { events } = ctx.session;
+  const view = { agent: definition.name, branch: ctx.branch, currentTurnOnly: definition.currentTurnOnly };
+  const contents = buildContents(events, view);
   const { codeExecutor } = definition;
+  if (!isEdited && !definition.planner && !codeExecutor && definition.staticInstruction === '') {
+    return { contents, remade: remake(events, events.length, view) };
+  }
   let seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
   if (isLocal(codeExecutor)) {
     if (codeExecutor.optimizeDataFile) seen = namesForFiles(seen, dataFilesIn(ctx.session.events));
     seen = seen.map((content) => codeAsText(content, codeExecutor));
   }
-  return isEdited ? cloneJson(seen) : seen;
+  return { contents: isEdited ? cloneJson(seen) : seen, remade: undefined };
 }
+
+/** Histories only grow, so their beginning says what a request was made of. */
+const remake = (events: readonly Event[], length: number, view: View) => (): Content[] =>
+  buildContents(events.slice(0, length), view);
 
 /** A plan made in the open is stored as a thought; the model should see it as what it wrote. */
 function withPlans(content: Content): Content {
