@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Blob, Content, MessageContent } from './content.ts';
+import { Blob, MessageContent } from './content.ts';
 import { lenient } from './lenient.ts';
 import { Name } from './names.ts';
 import { State } from './session.ts';
