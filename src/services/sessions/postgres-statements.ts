@@ -10,13 +10,19 @@ export interface AppendShape {
   readonly changesScopes: boolean;
 }
 
+/** A statement that a connection plans once, under its name. */
+export interface NamedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** The statements of the session tables, in the dialect of one database. */
 export interface SessionStatements {
   readonly find: string;
   readonly findByApp: string;
   readonly list: string;
   readonly create: string;
-  readonly append: (shape: AppendShape) => string;
+  readonly append: (shape: AppendShape) => NamedStatement;
   readonly events: string;
   readonly importEvents: string;
 }
@@ -36,12 +42,21 @@ const row = `select s.app_name as "appName", s.user_id as "userId", s.id as "ses
   left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;
 
 export function sessionStatements({ time, hasEventSequence }: Dialect): SessionStatements {
+  const appends = new Map<string, NamedStatement>();
   return {
     find: `${row} where s.id = $3 and s.app_name = $1 and s.user_id = $2`,
     findByApp: `${row} where s.id = $2 and s.app_name = $1 order by s.user_id limit 1`,
     list: `${row} where s.app_name = $1 and s.user_id = $2 order by s.num`,
     create: createStatement(time),
-    append: (shape) => appendStatement({ time, hasEventSequence }, shape),
+    append(shape) {
+      const { isGuarded, changesState, changesScopes } = shape;
+      const name = `agent-append${isGuarded ? '-guard' : ''}${changesState ? '-state' : ''}${changesScopes ? '-scopes' : ''}`;
+      const known = appends.get(name);
+      if (known) return known;
+      const made = { name, text: appendStatement({ time, hasEventSequence }, shape) };
+      appends.set(name, made);
+      return made;
+    },
     events: `select o.seq::float8 as seq, o.body, e.event_data::text as "eventData"
       from agent_events o left join events e on o.body is null
         and e.id = o.event_id and e.app_name = $1 and e.user_id = $2 and e.session_id = $3

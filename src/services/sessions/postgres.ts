@@ -177,8 +177,7 @@ export class PostgresSessionTables implements SessionTables {
     if (guard) values.push(guard.runId, guard.step, guard.fence);
     if (changes.session) values.push(setOf(changes.session), keysOf(changes.session.removed));
     if (shape.changesScopes) values.push(...scopeValues(changes));
-    const name = `agent-append-${Number(shape.isGuarded)}${Number(shape.changesState)}${Number(shape.changesScopes)}`;
-    return (await this.#database.query<Appended>({ name, text: append(shape), values }))[0];
+    return (await this.#database.query<Appended>({ ...append(shape), values }))[0];
   }
 
   /** Why nothing was appended; or, for a step that was stored before, what was. */
