@@ -7,6 +7,7 @@ import { redact } from './base/redact.ts';
 import type { CommandLine } from './command-line.ts';
 import { Config } from './config.ts';
 import { readYaml, type YamlFile } from './loaders/yaml/document.ts';
+import { placeUri } from './services/service-uri.ts';
 import { type Setting, settings } from './settings.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -36,7 +37,7 @@ export function loadConfig({ line, env, cwd }: ConfigSources): Config {
     if (!given) continue;
     const result = setting.schema.safeParse(given.raw);
     // The raw value is parsed again with the rest: a time in milliseconds must not be taken for seconds.
-    if (result.success) put(values, setting.path, isPath(setting) ? placed(result.data, given.folder) : given.raw);
+    if (result.success) put(values, setting.path, valueOf(setting, result.data, given));
     else problems.push(given.complain(result.error.issues[0]?.message ?? 'is wrong'));
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
@@ -109,6 +110,11 @@ function collect(file: YamlFile, value: unknown, { path, folder, found }: Collec
 }
 
 const plain = (key: string): string => key.toLowerCase().replaceAll(/[-_]/g, '');
+
+function valueOf(setting: Setting, parsed: unknown, { raw, folder }: Given): unknown {
+  if (isPath(setting)) return placed(parsed, folder);
+  return setting.key.endsWith('Service') ? placeUri(String(parsed), folder) : raw;
+}
 
 const isPath = ({ value }: Setting): boolean => value === 'DIR' || value === 'FILE';
 

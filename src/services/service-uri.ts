@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 
@@ -42,6 +43,13 @@ export function serviceUriFault(service: ServiceKind, text: string): string | un
 
 const wantedFor = (service: ServiceKind): string =>
   `must be a place for ${service}: ${placesOf[service].map((kind) => examples[kind]).join(', ')}`;
+
+/** The URI with its path, where it has one, taken from a folder. */
+export function placeUri(text: string, folder: string): string {
+  const place = placeOf(text.trim());
+  if (place?.kind === 'sqlite') return `sqlite:${resolve(folder, place.path)}`;
+  return place?.kind === 'file' ? `file:${resolve(folder, place.folder)}` : text;
+}
 
 function placeOf(text: string): ServicePlace | undefined {
   const match = /^([a-z\d]+)(?:\+[a-z\d_]+)?:(.*)$/is.exec(text);

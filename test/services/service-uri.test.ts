@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseServiceUri } from '../../src/services/service-uri.ts';
+import { parseServiceUri, placeUri } from '../../src/services/service-uri.ts';
 
 it.each([
   ['memory:', { kind: 'memory' }],
@@ -27,3 +27,10 @@ it.each(['', 'sqlite:', 'postgres:', 'postgres:db', 'memory:x', 'mysql://db/agen
     expect(() => parseServiceUri('sessions', text)).toThrow(/must be a place for sessions: memory:, sqlite:PATH/);
   },
 );
+
+it('takes relative paths from a folder', () => {
+  expect(placeUri('sqlite:./data.db', '/srv')).toBe('sqlite:/srv/data.db');
+  expect(placeUri('sqlite:///var/data.db', '/srv')).toBe('sqlite:/var/data.db');
+  expect(placeUri('file:artifacts', '/srv')).toBe('file:/srv/artifacts');
+  for (const uri of ['memory:', 'postgres://db/agents', 'sqlite::memory:']) expect(placeUri(uri, '/srv')).toBe(uri);
+});

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /** Milliseconds another program may hold the database before we give up. */
@@ -8,7 +10,9 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
+  /** Makes the folder of a file that is to be written. */
   constructor(path: string, readOnly = false) {
+    if (!readOnly) mkdirSync(dirname(path), { recursive: true });
     this.#database = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs });
     // Committed is durable: WAL with FULL syncs the log at each commit.
     if (!readOnly)

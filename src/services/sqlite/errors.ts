@@ -16,6 +16,7 @@ const outages: Readonly<Record<number, string>> = {
 };
 
 const constraint = 19;
+const cannotOpen = 14;
 
 function resultCode(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
@@ -27,8 +28,12 @@ export const isConstraint = (error: unknown): boolean => resultCode(error) === c
 /** Whether the whole transaction is lost, and the connection better opened anew. */
 export const isOutage = (error: unknown): boolean => (resultCode(error) ?? 0) in outages;
 
+/** What the folder of a file may answer. */
+const folderFaults = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC', 'EIO']);
+
 /** What a caller sees of a failed statement. */
 export function asAppError(error: unknown): unknown {
-  const message = outages[resultCode(error) ?? 0];
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const message = folderFaults.has(code) ? outages[cannotOpen] : outages[resultCode(error) ?? 0];
   return message === undefined ? error : new AppError('unavailable', message, { cause: error, retryAfter });
 }

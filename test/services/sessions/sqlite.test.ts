@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
@@ -14,3 +14,15 @@ const open = (): SqlSessions =>
   new SqlSessions(new SqliteSessionTables(new SqliteDatabase(join(folder, 'sessions.db'))));
 
 sessionServiceContract('SQLite', open);
+
+it('makes the folder of its file, and says when it cannot', async () => {
+  const deep = new SqliteDatabase(join(folder, 'not/there/yet.db'));
+  await deep.check();
+  await deep.close();
+  writeFileSync(join(folder, 'file'), '');
+  const impossible = new SqliteDatabase(join(folder, 'file/below.db'));
+
+  await expect(impossible.check()).rejects.toMatchObject({ code: 'unavailable', retryAfter: 2 });
+  writeFileSync(join(folder, 'text.db'), 'This is no database. '.repeat(100));
+  await expect(new SqliteDatabase(join(folder, 'text.db')).check()).rejects.toMatchObject({ code: 'unavailable' });
+});
