@@ -5,6 +5,7 @@ import { buildApp } from './http/app.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { loadPrices } from './prices.ts';
 import { keepCollecting } from './services/retention.ts';
+import { parseServiceUri } from './services/service-uri.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -27,9 +28,9 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
     version,
     log,
     stores: {
-      sessions: schemeOf(config.sessionService),
-      artifacts: schemeOf(config.artifactService),
-      memories: schemeOf(config.memoryService),
+      sessions: parseServiceUri('sessions', config.sessionService).kind,
+      artifacts: parseServiceUri('artifacts', config.artifactService).kind,
+      memories: parseServiceUri('memories', config.memoryService).kind,
     },
     prices: loadPrices(config.prices),
     config: httpConfigOf(config, apps),
@@ -60,9 +61,6 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
 
 /** How often sessions beyond the limits are looked for. */
 const collectEveryMs = 600_000;
-
-/** Only that: the rest of a URI may hold a password. */
-const schemeOf = (uri: string): string => uri.slice(0, uri.indexOf(':'));
 
 function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<typeof buildApp>[0]['config']> {
   return {

@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
-/** Milliseconds another program may hold the database before we give up. */
+/** Milliseconds another program may hold the database before we give up; whoever reads does so among other work. */
 const busyTimeoutMs = 5000;
+const readTimeoutMs = 250;
 
 /** A connection that prepares each statement once. It is synchronous, like SQLite itself. */
 export class Connection {
@@ -13,7 +14,7 @@ export class Connection {
   /** Makes the folder of a file that is to be written. */
   constructor(path: string, readOnly = false) {
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
-    this.#database = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs });
+    this.#database = new DatabaseSync(path, { readOnly, timeout: readOnly ? readTimeoutMs : busyTimeoutMs });
     // Committed is durable: WAL with FULL syncs the log at each commit.
     if (!readOnly)
       this.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864');
