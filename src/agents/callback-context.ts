@@ -5,7 +5,7 @@ import type { CallbackContext, RunContext, ToolContext } from '../core/runtime.t
 import type { ArtifactService } from '../core/services.ts';
 import { StateView } from '../core/state.ts';
 import type { Content, Part } from '../schemas/content.ts';
-import { type EventActions, newActions, type ToolConfirmation } from '../schemas/event.ts';
+import { type EventActions, functionCalls, newActions, type ToolConfirmation } from '../schemas/event.ts';
 import type { MemoryEntry } from '../schemas/records.ts';
 import { keyOf, type Session } from '../schemas/session.ts';
 import { credentialOf } from './credential-state.ts';
@@ -100,6 +100,13 @@ export class ToolCallContext extends StepContext implements ToolContext {
       if (this.#givenUp) this.#own.abort(this.#givenUp.reason);
     }
     return this.#own.signal;
+  }
+
+  /** Named after the invocation that holds the call: providers may count their ids anew in each. */
+  get idempotencyKey(): string {
+    const id = this.functionCallId;
+    const holder = this.session.events.findLast((event) => functionCalls(event).some((call) => call.id === id));
+    return `${holder?.invocationId ?? this.invocationId}:${id}`;
   }
 
   override endInvocation(): void {

@@ -167,6 +167,11 @@ export interface CallbackContext {
 /** What a tool may use in addition: the call it answers, and questions to the user. */
 export interface ToolContext extends CallbackContext {
   readonly functionCallId: string;
+  /**
+   * The same each time this call is run: again after a crash, or after the user has confirmed it. To give to services
+   * that do nothing twice for one key. It does not say who may do what.
+   */
+  readonly idempotencyKey: string;
   /** The user's verdict, when this call asked for one before. */
   readonly toolConfirmation?: ToolConfirmation;
   /** Asks the user before anything happens; the call is run again with the verdict. */

@@ -153,6 +153,26 @@ it('gives a tool that asks by itself the verdict with what the user adds', async
   expect(summary(second)[0]).toBe('payer: pay -> {"verdict":{"confirmed":true,"payload":{"amount":7}}}');
 });
 
+it('names a call the same before and after the user confirmed it', async () => {
+  const keys: string[] = [];
+  const tool = functionTool({
+    name: 'pay',
+    description: 'Pays.',
+    run: (_args, context) => {
+      keys.push(context.idempotencyKey);
+      if (!context.toolConfirmation) context.requestConfirmation();
+      return { paid: true };
+    },
+  });
+  const conversation = new Conversation(payer(replyModel(payment(50), text('Paid.')), [tool]));
+  const first = await conversation.send('go');
+
+  await conversation.send(verdicts(first[2], { confirmed: true }));
+
+  const id = first[0]!.content!.parts[0]!.functionCall!.id!;
+  expect(keys).toEqual([`${first[0]!.invocationId}:${id}`, `${first[0]!.invocationId}:${id}`]);
+});
+
 it('does not run a call twice when the user answers twice', async () => {
   const conversation = new Conversation(payer(replyModel(payment(50), text('Paid.'), text('I know.'))));
   const first = await conversation.send('go');

@@ -63,6 +63,7 @@ export function toolContext(
     data: run.data,
     signal,
     functionCallId: `adk-${randomUUID()}`,
+    idempotencyKey: randomUUID(),
     ...(options.message && { userContent: options.message }),
     saveArtifact: (name, artifact, metadata) => held.artifacts.saveArtifact(keyOf(session), name, artifact, metadata),
     loadArtifact: (name, version) => held.artifacts.loadArtifact(keyOf(session), name, version),
