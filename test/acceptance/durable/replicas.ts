@@ -35,7 +35,9 @@ export class Replica {
   }
 
   async run(session: string, id: string): Promise<Run> {
-    return (await this.process.fetchJson(`${session}/runs/${id}`)).body as Run;
+    const { status, body, text } = await this.process.fetchJson(`${session}/runs/${id}`);
+    if (status !== 200) throw new Error(`The run was answered with ${text}`);
+    return body as Run;
   }
 
   async wait(session: string, id: string): Promise<Run> {
@@ -48,18 +50,26 @@ export class Replica {
 
   /** Frames of a run, up to the end of its stream or as many as asked for. */
   async follow(session: string, id: string, { last = '', count = Infinity } = {}): Promise<SseFrame[]> {
+    const frames: SseFrame[] = [];
+    for await (const frame of this.frames(session, id, last)) {
+      frames.push(frame);
+      if (frames.length >= count) break;
+    }
+    return frames;
+  }
+
+  /** Frames of a run as they come, from behind the last that is known. */
+  async *frames(session: string, id: string, last: string): AsyncGenerator<SseFrame, void, void> {
     const url = `${this.process.url}${session}/runs/${id}/stream`;
     const response = await fetch(url, { headers: { 'last-event-id': last } });
-    const frames: SseFrame[] = [];
+    if (response.status !== 200) throw new Error(`The stream was answered with ${await response.text()}`);
     let text = '';
     for await (const chunk of response.body ?? []) {
       text += Buffer.from(chunk).toString();
-      const read = readFrames(text);
-      text = read.rest;
-      frames.push(...read.frames);
-      if (frames.length >= count) break;
+      const { frames, rest } = readFrames(text);
+      text = rest;
+      yield* frames;
     }
-    return frames.slice(0, count);
   }
 
   /** What is stored in a session: who said what in which run. */
