@@ -5,6 +5,7 @@ import type { RunEnd, RunRef } from '../core/run-store.ts';
 import type { AppendGuard, SessionService } from '../core/services.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 import { GuardedSessions } from './guarded-sessions.ts';
+import { Nudge } from './nudge.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { Claim, LocalRun, Turn } from './run-line.ts';
 import { outcomeOfFailure, runIn } from './run-status.ts';
@@ -36,7 +37,7 @@ export class DurableTurn implements Turn, LocalRun {
   #hasStored = false;
   #isGivenUp = false;
   #isReleased = false;
-  #wake: (() => void) | undefined;
+  readonly #nudge = new Nudge();
 
   constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, finish: Finish) {
     this.key = key;
@@ -88,21 +89,12 @@ export class DurableTurn implements Turn, LocalRun {
 
   /** Resolves after `ms`, or when the turn may have come, or when the run shall end. */
   nudged(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    this.#wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
     this.signal.addEventListener('abort', this.wake, { once: true });
     if (this.signal.aborted) this.wake();
-    return promise;
+    return this.#nudge.wait(ms);
   }
 
-  readonly wake = (): void => {
-    this.#wake?.();
-    this.#wake = undefined;
-  };
+  readonly wake = (): void => this.#nudge.give();
 
   async release(failure?: unknown): Promise<void> {
     if (this.#isReleased) return;

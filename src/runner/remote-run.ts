@@ -2,6 +2,7 @@ import type { RunStore, StoredRun } from '../core/run-store.ts';
 import type { Frame, Position, RunKey } from '../core/runs.ts';
 import type { SessionService } from '../core/services.ts';
 import { isOver } from '../schemas/run-record.ts';
+import { Nudge } from './nudge.ts';
 import { RunFeed } from './run-feed.ts';
 import { failureOf, shownEvents } from './run-status.ts';
 
@@ -27,7 +28,7 @@ export class RemoteRun {
   #readers = 0;
   #id: string | undefined;
   #early: Frame[] = [];
-  #wake: (() => void) | undefined;
+  readonly #nudge = new Nudge();
   #joinedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(key: RunKey, options: RemoteOptions, onIdle: () => void) {
@@ -63,10 +64,7 @@ export class RemoteRun {
   }
 
   /** There is something to look at. */
-  readonly wake = (): void => {
-    this.#wake?.();
-    this.#wake = undefined;
-  };
+  readonly wake = (): void => this.#nudge.give();
 
   async #watch(): Promise<void> {
     try {
@@ -79,7 +77,7 @@ export class RemoteRun {
           return;
         }
         await this.#join(stored);
-        await this.#news();
+        await this.#nudge.wait(lookMs);
       }
     } catch (error) {
       this.feed.end(error);
@@ -103,15 +101,5 @@ export class RemoteRun {
     this.#joinedAtMs = nowMs;
     const { store } = this.#options;
     await store.send(home, JSON.stringify({ type: 'join', id: ref.id, from: store.home, ...this.feed.position }));
-  }
-
-  #news(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, lookMs);
-    this.#wake = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    return promise;
   }
 }

@@ -20,7 +20,7 @@ export interface RecoveryOptions {
 
 const lookMs = 1_000;
 /** A run that has lost so many homes may be what kills them. */
-const maxAttempts = 3;
+const maxAttempts = 10;
 
 /** Looks for runs whose replica is gone, and goes on with them. */
 export class RunRecovery {

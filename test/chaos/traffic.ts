@@ -4,7 +4,8 @@ import { numbers, type Replica } from '../acceptance/durable/replicas.ts';
 
 const steps = 12;
 const text = `${steps} x 60`;
-const endsMs = 60_000;
+/** How long a run may take once the servers are left alone. */
+const patienceMs = 60_000;
 
 interface AcceptedRun {
   readonly session: string;
@@ -30,6 +31,7 @@ export class Traffic {
   #clients: Promise<void>[] = [];
   #slowestMs = 0;
   #isEnding = false;
+  #untilMs = Number.POSITIVE_INFINITY;
 
   constructor(replicas: readonly Replica[]) {
     this.#replicas = replicas;
@@ -50,6 +52,7 @@ export class Traffic {
 
   async end(): Promise<Report> {
     this.#isEnding = true;
+    this.#untilMs = Date.now() + patienceMs;
     await Promise.all(this.#clients);
     const frames = this.#runs.reduce((sum, { shown }) => sum + shown.length, 0);
     return { sessions: this.#sessions, runs: this.#runs, frames, slowestMs: this.#slowestMs };
@@ -71,10 +74,9 @@ export class Traffic {
 
   /** Follows a run to its end, from server to server. */
   async #follow(run: AcceptedRun, turn: number): Promise<void> {
-    const untilMs = Date.now() + endsMs;
     let last = '';
     let lastMs = Date.now();
-    for (let attempt = turn; Date.now() < untilMs; attempt += 1) {
+    for (let attempt = turn; Date.now() < this.#untilMs; attempt += 1) {
       const replica = this.#any(attempt);
       try {
         let isCut = false;

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { newId } from '../../base/ids.ts';
 import type {
   AdoptedRun,
@@ -30,7 +31,7 @@ const ofSession = `from sessions s join agent_runs r on r.session_num = s.num
  * it lives only as long as it has runs: an idle one leaves the disk alone.
  */
 export class SqliteRuns implements RunStore {
-  readonly home = newId();
+  readonly home = `${hostname()} ${process.pid} ${newId()}`;
   readonly #database: SqliteDatabase;
   readonly #open = new Set<string>();
   #onMessage: (message: string) => void = () => {};
@@ -108,7 +109,7 @@ export class SqliteRuns implements RunStore {
     const adopted: AdoptedRun[] = [];
     for (const row of rows) {
       const isOwn = row.home === this.home;
-      const isOrphan = isOwn ? !known.includes(row.runId) : row.isAlive === 0;
+      const isOrphan = isOwn ? !known.includes(row.runId) : row.isAlive === 0 || hasEnded(row.home);
       const run = isOrphan ? await this.#adopt(row) : undefined;
       if (run) adopted.push(run);
     }
@@ -165,4 +166,17 @@ interface OpenRow extends RunRef, RunKey {
   readonly attempts: number;
   readonly cancel: string | null;
   readonly isAlive: number;
+}
+
+/** Whether the program of a home is no more, as far as this machine can tell: then there is no need to wait. */
+function hasEnded(home: string | null): boolean {
+  const [host, pid] = home?.split(' ') ?? [];
+  if (host !== hostname()) return false;
+  if (Number(pid) === process.pid) return true; // a program of the same number came before this one
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
 }
