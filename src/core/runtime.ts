@@ -167,10 +167,7 @@ export interface CallbackContext {
 /** What a tool may use in addition: the call it answers, and questions to the user. */
 export interface ToolContext extends CallbackContext {
   readonly functionCallId: string;
-  /**
-   * The same each time this call is run: again after a crash, or after the user has confirmed it. To give to services
-   * that do nothing twice for one key. It does not say who may do what.
-   */
+  /** The same each time this call is run, again after a crash too: for services that do nothing twice for one key. */
   readonly idempotencyKey: string;
   /** The user's verdict, when this call asked for one before. */
   readonly toolConfirmation?: ToolConfirmation;
