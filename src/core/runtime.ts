@@ -20,8 +20,7 @@ import type {
 import type { EventsSummarizer, Services } from './services.ts';
 import type { StateView } from './state.ts';
 
-// The nouns of a run refer to one another: an agent runs in a context, the context knows the app, the app holds
-// plugins, plugins see tools. They share this file so that no two files import each other.
+// The nouns of a run refer to one another: agents, contexts, apps, plugins and tools. They share this file for that.
 
 export type MaybePromise<T> = T | Promise<T>;
 export type OneOrMany<T> = T | readonly T[];

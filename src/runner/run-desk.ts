@@ -119,6 +119,7 @@ export class RunDesk implements Runs {
       if (seat.id !== '') runs.set(seat.id, recordOf({ ...key, runId: seat.id }, seat));
     }
     return [...runs.values()]
+      .toReversed() // those of one millisecond, too
       .filter((run) => status === undefined || run.status === status)
       .toSorted((one, other) => other.createdAt - one.createdAt)
       .slice(0, limit);
