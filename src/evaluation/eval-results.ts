@@ -32,14 +32,16 @@ export class EvalResults {
     }
   }
 
-  /** The session of an evaluated case, when one of the results has it. */
-  async sessionOf(appName: string, sessionId: string): Promise<Session | undefined> {
+  /** The session of an evaluated case, and which one it was, when one of the results has it. */
+  async sessionOf(appName: string, sessionId: string): Promise<{ session: Session; title: string } | undefined> {
     for (const resultId of (await this.list(appName)).toReversed()) {
       const text = await this.#files.read(appName, 'result', resultId);
       if (!text?.includes(sessionId)) continue; // reading them all would take long
       const { evalCaseResults } = await this.get(appName, resultId);
-      const details = evalCaseResults.find((result) => result.sessionId === sessionId)?.sessionDetails;
-      if (details) return { ...details, id: sessionId, appName };
+      const found = evalCaseResults.find((result) => result.sessionId === sessionId);
+      if (!found?.sessionDetails) continue;
+      const session = { ...found.sessionDetails, id: sessionId, appName };
+      return { session, title: `${found.evalSetId} / ${found.evalId}` };
     }
     return undefined;
   }

@@ -173,8 +173,8 @@ export class Evaluations {
   /** Puts the session of an evaluated case back among the server's, as its result has it; false when none has. */
   async restore({ appName, sessionId }: SessionKey): Promise<boolean> {
     if (!isEvaluationSession(sessionId)) return false;
-    const details = await this.results.sessionOf(appName, sessionId).catch(() => undefined);
-    return details !== undefined && (await this.#kept.restore(details));
+    const found = await this.results.sessionOf(appName, sessionId).catch(() => undefined);
+    return found !== undefined && (await this.#kept.restore(found.session, found.title));
   }
 
   /** What is different in the later of two runs. Throws `eval_not_found`. */

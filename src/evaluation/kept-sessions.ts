@@ -18,9 +18,9 @@ export class KeptSessions {
   }
 
   /** A session that cannot be kept is told of: what came of the case counts all the same. */
-  async keep({ session, artifacts }: CaseRun): Promise<void> {
+  async keep({ session, artifacts }: CaseRun, title: string): Promise<void> {
     const key = keyOf(session);
-    if (!(await this.restore(session))) return;
+    if (!(await this.restore(session, title))) return;
     try {
       for (const name of await artifacts.listArtifactKeys(key)) await this.#copyArtifact(key, name, artifacts);
     } catch (error) {
@@ -28,11 +28,11 @@ export class KeptSessions {
     }
   }
 
-  /** Puts a session where it is found by its id; false when that fails. */
-  async restore(session: Session): Promise<boolean> {
+  /** Puts a session where it is found by its id, under a title that views show; false when that fails. */
+  async restore(session: Session, title: string): Promise<boolean> {
     const key = keyOf(session);
     try {
-      const state = stateOfSession(session.state);
+      const state = { ...stateOfSession(session.state), __session_metadata__: { displayName: title } };
       await this.#services.sessions.createSession(key, { sessionId: key.sessionId, state, events: session.events });
       this.#kept.push(key);
       while (this.#kept.length > mostKept) await this.#drop();

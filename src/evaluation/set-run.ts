@@ -35,7 +35,7 @@ export interface SetRunOptions {
   /** Told of each case once it is judged, in the order they end. */
   readonly onCase: (result: EvalCaseResult) => void;
   /** Keeps the session of a case where it can be looked at. */
-  readonly keep: (run: CaseRun) => Promise<void>;
+  readonly keep: (run: CaseRun, title: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -91,7 +91,7 @@ async function runJob(options: SetRunOptions, agents: string, job: Job): Promise
     const book = bookOf(tape, askModels(surroundings.models));
     const next = userOf(evalCase, { config, ask: book.ask, signal });
     const run = await runCase(surroundings, { app, evalCase, next, tape, signal });
-    await options.keep(run);
+    await options.keep(run, `${evalSetId} / ${evalCase.evalId}`);
     const result = await judge({
       evalSetId,
       evalCase,

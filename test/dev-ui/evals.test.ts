@@ -20,7 +20,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     const { page, faults } = await openPage(`${base}/dev-ui/apps/weather/u/u/s/s`);
     await page.getByText('It is sunny in Paris.').first().click();
 
-    await page.keyboard.press('s');
+    await page.keyboard.press('c');
     await page.getByRole('dialog', { name: 'Save turn as case' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');

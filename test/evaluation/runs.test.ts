@@ -88,7 +88,11 @@ it('changes nothing for the users of the app but leaves a session to look at', a
   expect(result?.sessionDetails?.state).toEqual({ mood: 'good', 'user:lastCity': 'Paris' });
   expect(listed).toHaveLength(1);
   expect(listed[0]?.state).toEqual({ 'user:lastCity': 'Rome' });
-  expect(kept?.state).toEqual({ mood: 'good', 'user:lastCity': 'Rome' });
+  expect(kept?.state).toEqual({
+    mood: 'good',
+    'user:lastCity': 'Rome',
+    __session_metadata__: { displayName: 'set / a' },
+  });
   expect(kept?.events.length).toBeGreaterThan(2);
 });
 

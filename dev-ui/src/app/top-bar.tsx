@@ -9,6 +9,7 @@ import { Link } from './link.tsx';
 import { appIn, sessionIn } from './names.ts';
 import { openPalette } from './overlays.tsx';
 import { navigate, to, usePlace } from './place.ts';
+import { SessionCommands } from './session-commands.tsx';
 import { SessionSums } from './session-sums.tsx';
 import { SessionTitle } from './session-title.tsx';
 import { changeSettings, chooseUser, type Theme, useSettings } from './settings.ts';
@@ -53,6 +54,7 @@ export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
         {key && workspace && <BranchSwitcher workspace={workspace} />}
       </nav>
       <div className="grow" />
+      {workspace && <SessionCommands workspace={workspace} />}
       {workspace && <SessionSums workspace={workspace} />}
       <Connection />
       <UserMenu />

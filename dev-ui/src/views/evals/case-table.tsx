@@ -35,7 +35,7 @@ export function CaseTable({ app, set: { evalSetId, evalCases } }: CaseTableProps
   if (evalCases.length === 0) {
     return (
       <Empty title="No cases yet">
-        Open a session that went well and save it as a case: with the key <kbd>s</kbd> on an event, or from the palette.
+        Open a session that went well and save it as a case: with the key <kbd>c</kbd> on an event, or from the palette.
       </Empty>
     );
   }

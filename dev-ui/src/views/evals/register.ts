@@ -1,6 +1,15 @@
 import { ClipboardCheck } from 'lucide-react';
+import { appIn } from '../../app/names.ts';
+import { getPlace, navigate, to } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
+import { useSettings } from '../../app/settings.ts';
 import { askToSave } from './save-state.ts';
+
+/** The evaluations of the app on the screen. */
+function showEvaluations(): void {
+  const app = appIn(getPlace().path) ?? useSettings.getState().lastApp;
+  if (app !== undefined) navigate(to('/apps/:app/evals', { app }));
+}
 
 export const contributions: readonly Contribution[] = [
   {
@@ -47,13 +56,14 @@ export const contributions: readonly Contribution[] = [
     kind: 'command',
     id: 'save-turn-as-case',
     label: 'Save turn as evaluation case',
-    keys: 's',
+    keys: 'c',
     icon: ClipboardCheck,
     place: 'event',
     applies: ({ workspace, event }) => workspace !== undefined && event !== undefined,
     run: ({ workspace, event }) =>
       workspace && event && askToSave({ key: workspace.key, invocationId: event.invocationId }),
   },
+  { kind: 'command', id: 'show-evaluations', label: 'Show evaluations', keys: 'g v', run: showEvaluations },
   {
     kind: 'slot',
     slot: 'strip',

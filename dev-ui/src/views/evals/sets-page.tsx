@@ -48,7 +48,7 @@ export function SetsPage({ params }: { readonly params: Readonly<Record<string, 
         {sets.data?.length === 0 && (
           <Empty title="No evaluation sets yet">
             A set holds conversations that went well. Make one here, or open a session and save it as a case: from the
-            menu of an event, with the key <kbd>s</kbd>, or from the palette.
+            menu of an event, with the key <kbd>c</kbd>, or from the palette.
           </Empty>
         )}
         {(sets.data?.length ?? 0) > 0 && (

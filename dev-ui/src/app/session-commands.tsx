@@ -1,0 +1,26 @@
+import { contributionsOf } from './registry.ts';
+import type { Workspace } from './workspace.ts';
+
+const commands = contributionsOf('command').filter(({ place, icon }) => place === 'session' && icon !== undefined);
+
+/** What can be done with the session on the screen, a button each. */
+export function SessionCommands({ workspace }: { readonly workspace: Workspace }) {
+  const context = { workspace, event: undefined };
+  return commands
+    .filter((command) => command.applies?.(context) ?? true)
+    .map(
+      ({ id, label, icon: Icon, ...command }) =>
+        Icon && (
+          <button
+            key={id}
+            type="button"
+            className="icon-button"
+            aria-label={label}
+            title={label}
+            onClick={() => void command.run(context)} // its failures show where it acts
+          >
+            <Icon size={14} aria-hidden />
+          </button>
+        ),
+    );
+}
