@@ -96,6 +96,8 @@ export interface ArtifactService {
   deleteArtifact(key: SessionKey, name: string): Promise<void>;
   /** Everything of a session that is being deleted; the user's artifacts stay. */
   deleteSessionArtifacts(key: SessionKey): Promise<void>;
+  /** Deletes what nothing leads to any more, such as uploads that broke off. */
+  collectGarbage?(): Promise<void>;
   /** Resolves when the store can be reached. Throws `unavailable`. */
   check?(): Promise<void>;
   close?(): Promise<void>;

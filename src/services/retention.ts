@@ -43,6 +43,7 @@ export async function collectGarbage(
   { signal, isTrial = false }: { signal: AbortSignal; isTrial?: boolean },
 ): Promise<Collected> {
   const collected: SessionKey[] = [];
+  if (!isTrial) await artifacts?.collectGarbage?.();
   if (!isArchive(sessions) || (limits.sessionTtlMs === undefined && limits.maxSessions === undefined)) {
     return { sessions: collected };
   }

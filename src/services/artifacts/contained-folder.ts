@@ -131,6 +131,19 @@ export class ContainedFolder {
     });
   }
 
+  /** Deletes what was never finished, by servers that ended before they could. */
+  async sweep(olderThanMs: number): Promise<void> {
+    await this.#onDisk(async () => {
+      const root = await this.#rootPath();
+      for (const name of await readdir(root)) {
+        if (!name.startsWith(scratchPrefix)) continue;
+        const path = join(root, name);
+        const about = await lstat(path).catch(() => undefined);
+        if (about && about.mtimeMs < Date.now() - olderThanMs) await rm(path, { recursive: true, force: true });
+      }
+    });
+  }
+
   async check(): Promise<void> {
     await this.#onDisk(() => this.#rootPath());
   }

@@ -29,6 +29,7 @@ interface Found extends Facts {
 
 const contentFile = 'content';
 const factsFile = 'about.json';
+const dayMs = 86_400_000;
 /** Bytes that are read or written at a time. */
 const chunkBytes = 256 * 1024;
 
@@ -115,6 +116,11 @@ export class FileArtifacts implements ArtifactService {
 
   deleteSessionArtifacts(key: SessionKey): Promise<void> {
     return this.#folder.remove(sessionFolder(key));
+  }
+
+  /** Deletes uploads that broke off with their server, a day ago or longer. */
+  collectGarbage(olderThanMs = dayMs): Promise<void> {
+    return this.#folder.sweep(olderThanMs);
   }
 
   check(): Promise<void> {

@@ -29,10 +29,16 @@ export async function migrate(client: PoolClient): Promise<Dialect> {
   return dialectOf(client);
 }
 
+/** Asks first: who only serves needs no right to make tables, once somebody has. */
 async function versionOf(client: PoolClient): Promise<number> {
-  await client.query(
-    'create table if not exists agent_schema (version int primary key, applied_at timestamptz not null default now())',
+  const { rows: found } = await client.query<{ there: boolean }>(
+    `select to_regclass('agent_schema') is not null as there`,
   );
+  if (!found[0]?.there) {
+    await client.query(
+      'create table agent_schema (version int primary key, applied_at timestamptz not null default now())',
+    );
+  }
   const { rows } = await client.query<{ version: number | null }>('select max(version) as version from agent_schema');
   return rows[0]?.version ?? 0;
 }

@@ -122,3 +122,18 @@ it('says that it is unavailable when its folder cannot be made', async () => {
   await expect(artifacts.check()).rejects.toMatchObject({ code: 'unavailable' });
   await expect(artifacts.saveArtifact(freshKey(), 'x', { text: 'x' })).rejects.toMatchObject({ code: 'unavailable' });
 });
+
+it('deletes uploads that broke off with their server, and no others', async () => {
+  const folder = freshFolder();
+  const artifacts = new FileArtifacts(folder);
+  await artifacts.saveArtifact(key, 'kept', { text: 'x' });
+  mkdirSync(join(folder, '.new-1'));
+  writeFileSync(join(folder, '.new-1/content'), 'half');
+
+  await artifacts.collectGarbage();
+  expect(readdirSync(folder).toSorted()).toEqual(['.new-1', 'apps']);
+  await artifacts.collectGarbage(-1);
+
+  expect(readdirSync(folder)).toEqual(['apps']);
+  expect(await artifacts.loadArtifact(key, 'kept')).toEqual({ text: 'x' });
+});

@@ -126,3 +126,24 @@ it('refuses the first schema of ADK for Python, and a database of a newer versio
     await expect(open().check()).rejects.toMatchObject({ code: 'ConfigurationException' });
   });
 });
+
+it('serves with no right to make tables, once somebody else has made them', async () => {
+  await withDatabase(async (client, open) => {
+    await open().check();
+    const { rows } = await client.query<{ name: string }>('select current_database() as name');
+    const user = `${rows[0]!.name}_user`;
+    await client.query(`
+      create role ${user} login;
+      revoke create on schema public from public;
+      grant select, insert, update, delete on all tables in schema public to ${user};
+      grant usage on all sequences in schema public to ${user}`);
+    const database = new PostgresDatabase(`postgres://${user}@127.0.0.1:${server.port}/${rows[0]!.name}`);
+    const sessions = new SqlSessions(new PostgresSessionTables(database));
+
+    const session = await sessions.createSession(key, { sessionId });
+    await sessions.appendEvent(session, saying('hi'));
+
+    expect((await sessions.getSession(key))?.events).toHaveLength(1);
+    await sessions.close();
+  });
+});
