@@ -21,7 +21,7 @@ import { runTransfer } from './transfer.ts';
  * ConfigurationException when the options make no sense.
  */
 export function llmAgent(spec: LlmAgentSpec): Agent {
-  const definition = define(spec);
+  const definition = define(spec, llmAgent);
   const { name, description, inputSchema, outputSchema } = definition;
   const model = spec.model === undefined || typeof spec.model === 'string' ? spec.model : spec.model.name;
   const agent: Agent = {

@@ -55,6 +55,8 @@ export interface LlmDefinition {
   readonly canTransferToPeers: boolean;
   readonly callbacks: LlmCallbacks;
   readonly agentCallbacks: AgentCallbacks;
+  /** Makes agents that help this one. */
+  readonly makeAgent: (spec: LlmAgentSpec) => Agent;
 }
 
 const definitions = new WeakMap<Agent, LlmDefinition>();
@@ -67,7 +69,7 @@ export function rememberDefinition(agent: Agent, definition: LlmDefinition): voi
 }
 
 /** Throws ConfigurationException for whatever is wrong with the options. */
-export function define(spec: LlmAgentSpec): LlmDefinition {
+export function define(spec: LlmAgentSpec, makeAgent: LlmDefinition['makeAgent']): LlmDefinition {
   const { name, subAgents = [], maxSteps = Number.POSITIVE_INFINITY } = spec;
   checkAgentName(name);
   checkSiblings(name, subAgents);
@@ -104,6 +106,7 @@ export function define(spec: LlmAgentSpec): LlmDefinition {
       onToolError: listOf(spec.onToolError),
     },
     agentCallbacks: { beforeAgent: listOf(spec.beforeAgent), afterAgent: listOf(spec.afterAgent) },
+    makeAgent,
   };
 }
 

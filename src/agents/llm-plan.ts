@@ -3,6 +3,7 @@ import type { Model } from '../core/model.ts';
 import type { Agent, RunContext, Tool, Toolset } from '../core/runtime.ts';
 import { definitionOf, type LlmDefinition } from './llm-definition.ts';
 import { identityText, type InstructionText } from './request/instructions.ts';
+import { withSearchAgents } from './search-agents.ts';
 import { listTools, type StepTools, stepTools } from './step-tools.ts';
 import { nearestDefinitionWith, transferTargets, transferText, transferTool } from './transfer.ts';
 import { indexTree } from './tree.ts';
@@ -39,7 +40,9 @@ function makePlan(agent: Agent, definition: LlmDefinition, root: Agent): LlmPlan
   const tree = indexTree(root);
   const targets = transferTargets(agent, tree);
   const canTransfer = targets.length > 0;
-  const tools = canTransfer ? [transferTool(targets), ...definition.tools] : definition.tools;
+  const model = nearestDefinitionWith(agent, tree, (found) => found.model);
+  const listed = canTransfer ? [transferTool(targets), ...definition.tools] : definition.tools;
+  const tools = withSearchAgents(listed, model, definition);
   return {
     agent,
     definition,
@@ -48,7 +51,7 @@ function makePlan(agent: Agent, definition: LlmDefinition, root: Agent): LlmPlan
     transferText: canTransfer ? transferText(agent, targets, tree) : '',
     tools,
     fixedTools: tools.some(({ kind }) => kind === 'toolset') ? undefined : stepTools(definition.name, tools),
-    model: nearestDefinitionWith(agent, tree, ({ model }) => model),
+    model,
   };
 }
 

@@ -39,7 +39,8 @@ function gemini(env: Env): ModelRegistration[] {
     {
       pattern: '(?:models/)?(?:gemini|gemma)-.+|tunedModels/.+',
       create: (name) => geminiModel(name, client),
-      isConfigured: () => Boolean(settings.apiKey ?? settings.baseUrl ?? (settings.vertex && settings.project)),
+      // An address says where to call, not that one may: Google's service takes nobody without a credential.
+      isConfigured: () => Boolean(settings.apiKey ?? (settings.vertex && settings.project)),
     },
     {
       // A name that says its project is reached through that project.

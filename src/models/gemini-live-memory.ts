@@ -16,6 +16,7 @@ interface Turn {
  * gave a handle for it, and what the client said since it last got an answer.
  */
 export class LiveMemory {
+  readonly #resumes: boolean;
   #handle: string | undefined;
   #turns: Turn[] = [];
   /** What has no answer yet. */
@@ -23,8 +24,10 @@ export class LiveMemory {
   #mediaSize = 0;
   #isAsked = false;
 
-  constructor(handle: string | undefined) {
-    this.#handle = handle;
+  /** `false`: handles of the provider are of no use, since resumption is off. */
+  constructor(resumption: { readonly handle?: string } | false | undefined) {
+    this.#resumes = resumption !== false;
+    this.#handle = resumption ? resumption.handle : undefined;
   }
 
   get handle(): string | undefined {
@@ -49,7 +52,8 @@ export class LiveMemory {
   received(response: ModelResponse): void {
     const update = response.liveSessionResumptionUpdate;
     const handle = update?.['newHandle'];
-    if (typeof handle === 'string' && handle !== '' && update?.['resumable'] !== false) this.#save(handle);
+    if (this.#resumes && typeof handle === 'string' && handle !== '' && update?.['resumable'] !== false)
+      this.#save(handle);
     if (response.partial) return;
     const { content, inputTranscription, outputTranscription } = response;
     if (content) this.#addTurn(content);

@@ -5,7 +5,8 @@ import { type GeminiService, toGeminiConfig } from './gemini-request.ts';
 
 /**
  * How a live conversation begins, in the words of Google's SDK. `handle` goes on with one that was cut off; without it
- * the provider is asked for handles all the same, so that a connection that ends does not end the conversation.
+ * the provider is asked for handles all the same, so that a connection that ends does not end the conversation, unless
+ * resumption is off.
  */
 export function toLiveConfig(
   request: ModelRequest,
@@ -20,7 +21,7 @@ export function toLiveConfig(
     ...toGeminiConfig(request.config, service),
     ...live,
     ...(service.vertex && explicitVadSignal !== undefined && { explicitVadSignal: explicitVadSignal === true }),
-    sessionResumption: resumption,
+    ...(sessionResumption !== false && { sessionResumption: resumption }),
   };
 }
 

@@ -54,8 +54,8 @@ class GeminiTalk implements Disposable {
     this.#request = request;
     this.#options = options;
     this.#abort = new LinkedAbort(signal);
-    const handle = (request.liveConfig?.['sessionResumption'] as { handle?: string } | undefined)?.handle;
-    this.#memory = new LiveMemory(handle);
+    const resumption = request.liveConfig?.['sessionResumption'];
+    this.#memory = new LiveMemory(resumption as { handle?: string } | false | undefined);
     this.#abort.signal.addEventListener('abort', this.#wakeAll, { once: true });
   }
 

@@ -32,7 +32,8 @@ export const RunConfig = lenient({
   outputAudioTranscription: z.record(z.string(), z.unknown()).optional(),
   realtimeInputConfig: z.record(z.string(), z.unknown()).optional(),
   contextWindowCompression: z.record(z.string(), z.unknown()).optional(),
-  sessionResumption: z.record(z.string(), z.unknown()).optional(),
+  /** `false`: a live connection that breaks is not gone on with by a handle of the provider. */
+  sessionResumption: z.union([z.record(z.string(), z.unknown()), z.literal(false)]).optional(),
   proactivity: z.record(z.string(), z.unknown()).optional(),
   enableAffectiveDialog: z.boolean().optional(),
   saveLiveBlob: z.boolean().optional(),

@@ -46,7 +46,7 @@ it('leaves to the provider what came before a handle', () => {
 });
 
 it('asks a question again that has no answer, though a handle came after it', () => {
-  const memory = new LiveMemory('h-0');
+  const memory = new LiveMemory({ handle: 'h-0' });
 
   memory.sent(sound(3));
   memory.sent(message('Who?'));
@@ -56,7 +56,7 @@ it('asks a question again that has no answer, though a handle came after it', ()
 });
 
 it.each([update('', true), update('h-2', false)])('takes no handle from %j', (response) => {
-  const memory = new LiveMemory('h-1');
+  const memory = new LiveMemory({ handle: 'h-1' });
 
   memory.received(response);
 
@@ -70,4 +70,12 @@ it('remembers the last half minute of sound, and all messages', () => {
   for (const mark of ['1', '2', '3']) memory.sent(sound(500_000, mark));
 
   expect(memory.again().inputs).toEqual([message('Listen:'), sound(500_000, '2'), sound(500_000, '3')]);
+});
+
+it('takes no handle when resumption is off', () => {
+  const memory = new LiveMemory(false);
+
+  memory.received(update('h-1'));
+
+  expect(memory.handle).toBeUndefined();
 });

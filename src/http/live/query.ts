@@ -61,7 +61,9 @@ function runConfigOf(query: LiveQuery): RunConfig {
     ...(query.modalities && { responseModalities: query.modalities }),
     ...(proactiveAudio !== undefined && { proactivity: { proactiveAudio } }),
     ...(enableAffectiveDialog !== undefined && { enableAffectiveDialog }),
-    ...(query.enableSessionResumption && { sessionResumption: {} }),
+    ...(query.enableSessionResumption !== undefined && {
+      sessionResumption: query.enableSessionResumption ? {} : false,
+    }),
     ...(explicitVadSignal !== undefined && { explicitVadSignal }),
     ...(saveLiveBlob !== undefined && { saveLiveBlob }),
   };

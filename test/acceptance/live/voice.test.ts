@@ -57,6 +57,14 @@ it('sets the conversation up as the agent and the query say', async () => {
   });
 });
 
+it('asks for no handles when the client wants no resumption', async () => {
+  const { client } = await call('&enable_session_resumption=false');
+  const line = await double.connection();
+  await client.close();
+
+  expect(line.setup).not.toHaveProperty('sessionResumption');
+});
+
 it('asks for text alone when the client wants no sound', async () => {
   const { client, key } = await call('&modalities=TEXT');
   const line = await double.connection();
