@@ -16,7 +16,7 @@ const defaultMaxCalls = 500;
 /**
  * Puts one question to the model, with the callbacks around it, and yields the events its answer becomes: fragments as
  * they come, then the whole, which it also returns. A model that throws leaves an error event behind, and the error goes
- * on. Throws LlmCallsLimitExceededException before the call that is one too many.
+ * on unless the run says that the event is enough. Throws LlmCallsLimitExceededException before the call that is one too many.
  */
 export async function* askModel(
   definition: LlmDefinition,
@@ -71,7 +71,7 @@ export async function* askModel(
       const replacement = await askOnError(question, failure.error);
       last = replacement ? await reviewedEvent(question, replacement) : errorEvent(question, failure.error);
       if (last) yield last;
-      if (!replacement) throw asModelError(failure.error);
+      if (!replacement && ctx.runConfig.onModelFailure !== 'end') throw asModelError(failure.error);
     }
     return last;
   } catch (error) {

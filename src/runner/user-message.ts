@@ -6,6 +6,7 @@ import type { Content, Part } from '../schemas/content.ts';
 import { newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, State } from '../schemas/session.ts';
+import { withVerdict } from './plain-verdict.ts';
 import { firstAnswer } from './plugins.ts';
 
 /** Function names only the runtime may call: a client that sent such a call could approve its own requests. */
@@ -21,7 +22,7 @@ export async function storeUserMessage(
 ): Promise<Content | undefined> {
   const stateDelta = request.stateDelta ?? {};
   checkMessage(request);
-  const sent = withRole(request.newMessage);
+  const sent = withVerdict(withRole(request.newMessage), ctx);
   const replaced =
     sent && ctx.plugins.length > 0
       ? await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent))

@@ -47,6 +47,10 @@ export type ToolConfig = z.infer<typeof ToolConfig>;
 export const CodeExecutorConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
 export type CodeExecutorConfig = z.infer<typeof CodeExecutorConfig>;
 
+/** PlanReActPlanner, BuiltInPlanner with `thinking_config`, or one of the app's registry; `args` configure it. */
+export const PlannerConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
+export type PlannerConfig = z.infer<typeof PlannerConfig>;
+
 /** A JSON Schema as it stands, or the name of one (or of a zod schema) in the registry. */
 const SchemaRef = z.union([z.string().min(1), jsonObject]);
 
@@ -82,7 +86,7 @@ export const LlmAgentConfig = spelled({
   outputKey: z.string().optional().describe('The state key the final text is stored under'),
   maxSteps: z.number().int().positive().optional().describe('Model calls allowed in one turn'),
   codeExecutor: CodeExecutorConfig.optional().describe('What runs the code the model writes'),
-  planner: z.unknown().optional(),
+  planner: PlannerConfig.optional().describe('How the model plans before it acts'),
   beforeModelCallbacks: Callbacks,
   afterModelCallbacks: Callbacks,
   onModelErrorCallbacks: Callbacks,

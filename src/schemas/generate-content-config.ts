@@ -36,6 +36,13 @@ const VoiceConfig = spelledOpen({
 const forbidden = (instead: string): z.ZodOptional<z.ZodNever> =>
   z.never({ error: `does not belong here: use ${instead} of the agent` }).optional();
 
+/** How much a model thinks before it answers. */
+export const ThinkingConfig = spelledOpen({
+  includeThoughts: Flag.optional(),
+  thinkingBudget: z.number().int().optional(),
+  thinkingLevel: Word.optional(),
+});
+
 /** Settings of the model calls, in Gemini's vocabulary. */
 export const GenerateContentConfig = spelledOpen({
   temperature: z.number().min(0).optional(),
@@ -68,11 +75,7 @@ export const GenerateContentConfig = spelledOpen({
         .optional(),
     }).optional(),
   }).optional(),
-  thinkingConfig: spelledOpen({
-    includeThoughts: Flag.optional(),
-    thinkingBudget: z.number().int().optional(),
-    thinkingLevel: Word.optional(),
-  }).optional(),
+  thinkingConfig: ThinkingConfig.optional(),
   toolConfig: spelledOpen({
     functionCallingConfig: spelledOpen({
       mode: Word.optional(),

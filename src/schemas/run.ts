@@ -25,6 +25,12 @@ export const RunConfig = lenient({
   /** Tool calls of one model answer that run at the same time. Default 16. */
   maxParallelToolCalls: z.number().int().positive().optional(),
   autoCreateSession: z.boolean().optional(),
+  /** What follows the error event of a model that failed: the run fails (default), or goes on as if it were an answer. */
+  onModelFailure: z.enum(['throw', 'end']).optional(),
+  /** Whether a plain "yes" or "no" answers the one confirmation that is open. */
+  plainTextToolConfirmation: z.boolean().optional(),
+  /** Whether models see all calls of a turn before all responses. Absent: Gemini 3 does, others see each call answered. */
+  groupFunctionResponsesInHistoryOverride: z.boolean().optional(),
   pauseOnToolCalls: z.boolean().optional(),
   responseModalities: z.array(z.string()).optional(),
   speechConfig: z.record(z.string(), z.unknown()).optional(),

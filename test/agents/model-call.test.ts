@@ -64,6 +64,14 @@ it('leaves an error event behind, without secrets, and fails as the model did', 
   });
 });
 
+it('takes a failure for an answer when the run says so', async () => {
+  const conversation = conversationWith({ model: failingModel(new ModelError('RATE_LIMITED', 'later')) });
+
+  const events = await conversation.send('go', { runConfig: { onModelFailure: 'end' } });
+
+  expect(events.map(({ errorCode, errorMessage }) => [errorCode, errorMessage])).toEqual([['RATE_LIMITED', 'later']]);
+});
+
 it.each<[unknown, string, string]>([
   [new ModelError('AUTH_ERROR', 'no'), 'AUTH_ERROR', 'model_failed'],
   [new TypeError('fetch failed'), 'UNKNOWN_ERROR', 'model_failed'],

@@ -15,6 +15,7 @@ import { answerTool, answerToolName, answerToolText, needsAnswerTool, setRespons
 import { missingText, only, type StepTools, withTool } from '../step-tools.ts';
 import { cloneJson } from './clone.ts';
 import { buildContents, type View } from './contents.ts';
+import { groupsCalls } from './grouping.ts';
 import { joinSections } from './instructions.ts';
 
 /** One question to the model, and the tools its answer may call. */
@@ -42,7 +43,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   const config: GenerateConfig = isEdited ? cloneJson(definition.config) : { ...definition.config };
   if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
   if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
-  const { contents, remade } = contentsFor(definition, ctx, isEdited);
+  const { contents, remade } = contentsFor(definition, viewOf(definition, model, ctx), ctx, isEdited);
   const asked = instructionsOf(plan, ctx);
   instruct(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
   if (tools.declarations.length > 0) {
@@ -56,14 +57,21 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   return { request, tools, remade, callbacks };
 }
 
+const viewOf = (definition: LlmDefinition, model: string, { branch, runConfig }: RunContext): View => ({
+  agent: definition.name,
+  branch,
+  currentTurnOnly: definition.currentTurnOnly,
+  callsFirst: groupsCalls(model, runConfig),
+});
+
 /** The history for the model. Copies only when somebody may edit them: stored events are frozen. */
 function contentsFor(
   definition: LlmDefinition,
+  view: View,
   ctx: RunContext,
   isEdited: boolean,
 ): { contents: Content[]; remade: LlmStep['remade'] } {
   const { events } = ctx.session;
-  const view = { agent: definition.name, branch: ctx.branch, currentTurnOnly: definition.currentTurnOnly };
   const contents = buildContents(events, view);
   const { codeExecutor } = definition;
   if (!isEdited && !definition.planner && !codeExecutor && definition.staticInstruction === '') {

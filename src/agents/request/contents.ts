@@ -1,6 +1,7 @@
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import { effectiveEvents, isEdit } from './edited-history.ts';
+import { groupCalls } from './grouping.ts';
 import { narrate } from './narration.ts';
 import { type ForeignCall, pairedUpTo, pairResponses } from './pairing.ts';
 import { spoken } from './spoken.ts';
@@ -12,6 +13,8 @@ export interface View {
   readonly branch: string | undefined;
   /** Only what came since the user, or another agent, last spoke. */
   readonly currentTurnOnly: boolean;
+  /** All calls of a turn before all its responses. */
+  readonly callsFirst?: boolean;
 }
 
 /**
@@ -20,10 +23,15 @@ export interface View {
  * the newest event answers a call that is not there.
  */
 export function buildContents(events: readonly Event[], view: View): Content[] {
+  const contents = pairedContents(events, view);
+  return view.callsFirst ? groupCalls(contents) : contents;
+}
+
+function pairedContents(events: readonly Event[], view: View): Content[] {
   const { contents, hasTools, edited, paired } = view.currentTurnOnly
     ? currentTurn(events, view)
     : history(events, view);
-  if (edited) return buildContents(effectiveEvents(events, view.agent), view);
+  if (edited) return pairedContents(effectiveEvents(events, view.agent), view);
   if (!hasTools || paired === contents.length) return contents;
   return pairResponses(contents, (id) => foreignCall(events, view, id));
 }

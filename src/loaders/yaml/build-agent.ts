@@ -19,6 +19,7 @@ import { spelledLike } from '../../schemas/spelled.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { codeExecutorOf } from './build-code-executor.ts';
+import { plannerOf } from './build-planner.ts';
 import { buildRemoteAgent } from './build-remote-agent.ts';
 import { toolsOf } from './build-tools.ts';
 import { callbacksOf } from './callbacks.ts';
@@ -79,9 +80,6 @@ async function buildLlmAgent(
 ): Promise<Agent> {
   const { registry } = maker;
   const file = source.yaml;
-  if (config.planner !== undefined) {
-    throw file.fail(['planner'], '"planner" is not supported in YAML by this version');
-  }
   const tools = await toolsOf(config.tools ?? [], {
     file,
     registry,
@@ -99,7 +97,8 @@ async function buildLlmAgent(
   for (const key of copied) if (config[key] !== undefined) Object.assign(spec, { [key]: config[key] });
   const model = await modelOf(config, source, registry);
   if (model !== undefined) spec.model = model;
-  const { codeExecutor } = config;
+  const { codeExecutor, planner } = config;
+  if (planner !== undefined) spec.planner = await plannerOf(planner, file, registry);
   if (codeExecutor !== undefined) {
     spec.codeExecutor = await placed(file, ['codeExecutor'], () => codeExecutorOf(codeExecutor, registry));
   }
