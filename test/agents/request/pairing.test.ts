@@ -130,39 +130,67 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('chat' as const), byUser: fc.boolean() }),
 );
 
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** The events of a conversation, with the number its newest answer carries for each call (0: none yet). */
+function conversation(steps: readonly Step[]): { events: Event[]; newest: Map<string, number> } {
+  const newest = new Map<string, number>();
+  const events: Event[] = [user('go')];
+  const answer = (author: string, id: string): void => {
+    newest.set(id, events.length);
+    events.push(stored(author, { role: 'user', parts: [responsePart(id, { n: events.length })] }));
+  };
+  for (const one of steps) {
+    const ids = [...newest.keys()];
+    const id = 'pick' in one ? ids[one.pick % Math.max(1, ids.length)] : undefined;
+    if (one.kind === 'call') {
+      const fresh = Array.from({ length: one.count }, (_, at) => `c${ids.length + at}`);
+      for (const call of fresh) newest.set(call, 0);
+      events.push(asks('a', ...fresh));
+    } else if (one.kind === 'chat') events.push(one.byUser ? user('hm') : agent('hm'));
+    else if (id !== undefined && one.kind === 'answer') answer(one.byUser ? 'user' : 'a', id);
+    else if (id !== undefined) {
+      const request = [callPart(`r-${id}`, 'adk_request_confirmation')];
+      const verdict = [responsePart(`r-${id}`, {}, 'adk_request_confirmation')];
+      events.push(stored('a', { role: 'user', parts: request }), stored('user', { role: 'user', parts: verdict }));
+      answer('a', id);
+    }
+  }
+  return { events, newest };
+}
+
+const callsIn = ({ parts }: Content) => parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
+const responsesIn = ({ parts }: Content) => parts.flatMap(({ functionResponse }) => functionResponse ?? []);
+
+/** Ids of all calls, after checking that exactly their responses follow each content that calls. */
+function pairedCalls(contents: readonly Content[]): string[] {
+  const called = contents.map(callsIn);
+  const answered = contents.map((content) => responsesIn(content).map(({ id }) => id));
+  expect(answered).toEqual([[], ...called].slice(0, contents.length));
+  const all = called.flat();
+  expect(new Set(all).size).toBe(all.length);
+  return all;
+}
+
 it('pairs every call with one response, whatever the order of calls, answers and confirmations', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      const ids: string[] = [];
-      const events: Event[] = [user('go')];
-      for (const one of steps) {
-        const id = 'pick' in one ? ids[one.pick % Math.max(1, ids.length)] : undefined;
-        if (one.kind === 'call') {
-          const fresh = Array.from({ length: one.count }, (_, at) => `c${ids.length + at}`);
-          ids.push(...fresh);
-          events.push(asks('a', ...fresh));
-        } else if (one.kind === 'chat') events.push(one.byUser ? user('hm') : agent('hm'));
-        else if (id !== undefined && one.kind === 'answer') events.push(answers(one.byUser ? 'user' : 'a', id));
-        else if (id !== undefined) {
-          events.push(stored('a', { role: 'user', parts: [callPart(`r-${id}`, 'adk_request_confirmation')] }));
-          events.push(
-            stored('user', { role: 'user', parts: [responsePart(`r-${id}`, {}, 'adk_request_confirmation')] }),
-          );
-          events.push(answers('a', id));
-        }
-      }
+      pairedCalls(build(...conversation(steps).events));
+    }),
+    { numRuns: 300 },
+  );
+});
 
-      const contents = build(...events);
+it('shows every call and its newest response once the talk goes on, whatever came before', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const { events, newest } = conversation(steps);
 
-      for (const [index, { parts }] of contents.entries()) {
-        const called = parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
-        const answered = (contents[index + 1]?.parts ?? []).flatMap(
-          ({ functionResponse }) => functionResponse?.id ?? [],
-        );
-        expect(called.length > 0 ? answered : called).toEqual(called);
-      }
-      const all = contents.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []));
-      expect(new Set(all).size).toBe(all.length);
+      const contents = build(...events, user('and now?'));
+
+      expect(pairedCalls(contents)).toEqual([...newest.keys()]);
+      const shownNewest = contents.flatMap(responsesIn).map(({ id, response }) => [id, response['n'] ?? 0]);
+      expect(shownNewest).toEqual([...newest]);
     }),
     { numRuns: 300 },
   );
