@@ -59,6 +59,9 @@ function pageAt(html: string, path: string): string {
   return html.replace(baseTag, `<base href="${depth === 0 ? './' : '../'.repeat(depth)}" />`);
 }
 
+/** Whether a page is where a provider's sign-in sends its window back to: it hands the answer to the page that opened it. */
+const isSignInReturn = (url: string): boolean => /[?&]state=/.test(url) && /[?&](?:code|error)=/.test(url);
+
 async function serveForeign(app: FastifyInstance, root: string, html: string): Promise<void> {
   const headers = foreignPageHeaders(html);
   await app.register(fastifyStatic, {
@@ -71,6 +74,7 @@ async function serveForeign(app: FastifyInstance, root: string, html: string): P
       if (path.endsWith('.js')) reply.header('content-type', 'text/javascript; charset=utf-8');
       reply.header('cache-control', 'no-cache'); // may be kept, but is asked for again (ETag)
       reply.headers(headers);
+      if (isSignInReturn(reply.request.url)) reply.removeHeader('cross-origin-opener-policy');
     },
   });
 }

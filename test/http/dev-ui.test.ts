@@ -86,6 +86,15 @@ it('serves another user interface, letting its own handlers, styles and WebAssem
   expect((await app.inject('/dev-ui/.secret')).statusCode).toBe(404);
 });
 
+it('lets a sign-in window that comes back talk to the page of another user interface that opened it', async () => {
+  const { app } = await server({ config: { devUiDir: folderWith({ 'index.html': '<p>' }) } });
+  const policyOf = async (url: string) => (await app.inject(url)).headers['cross-origin-opener-policy'];
+
+  expect(await policyOf('/dev-ui/?app=demo')).toBe('same-origin-allow-popups');
+  expect(await policyOf('/dev-ui/?code=c&state=s')).toBeUndefined();
+  expect(await policyOf('/dev-ui/?error=access_denied&state=s')).toBeUndefined();
+});
+
 it.each(['/dev-ui/nope.js', '/dev-ui/../package.json', '/dev-ui/%2e%2e/package.json', '/dev-ui/..%2fpackage.json'])(
   'has no file at %s',
   async (url) => {

@@ -162,20 +162,19 @@ function conversation(steps: readonly Step[]): { events: Event[]; newest: Map<st
 const callsIn = ({ parts }: Content) => parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
 const responsesIn = ({ parts }: Content) => parts.flatMap(({ functionResponse }) => functionResponse ?? []);
 
-/** Ids of all calls, after checking that exactly their responses follow each content that calls. */
-function pairedCalls(contents: readonly Content[]): string[] {
-  const called = contents.map(callsIn);
-  const answered = contents.map((content) => responsesIn(content).map(({ id }) => id));
-  expect(answered).toEqual([[], ...called].slice(0, contents.length));
-  const all = called.flat();
-  expect(new Set(all).size).toBe(all.length);
-  return all;
-}
+/** The ids each content calls, and those the content behind it answers. */
+const pairs = (contents: readonly Content[]) => ({
+  called: [[], ...contents.map(callsIn)],
+  answered: [...contents.map((content) => responsesIn(content).map(({ id }) => id)), []],
+});
 
 it('pairs every call with one response, whatever the order of calls, answers and confirmations', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-      pairedCalls(build(...conversation(steps).events));
+      const { called, answered } = pairs(build(...conversation(steps).events));
+
+      expect(answered).toEqual(called);
+      expect(new Set(called.flat()).size).toBe(called.flat().length);
     }),
     { numRuns: 300 },
   );
@@ -188,7 +187,9 @@ it('shows every call and its newest response once the talk goes on, whatever cam
 
       const contents = build(...events, user('and now?'));
 
-      expect(pairedCalls(contents)).toEqual([...newest.keys()]);
+      const { called, answered } = pairs(contents);
+      expect(answered).toEqual(called);
+      expect(called.flat()).toEqual([...newest.keys()]);
       const shownNewest = contents.flatMap(responsesIn).map(({ id, response }) => [id, response['n'] ?? 0]);
       expect(shownNewest).toEqual([...newest]);
     }),
