@@ -210,12 +210,34 @@ function noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
   }
 }
 
-/** A span without the values that are made on reading: requests and answers, which are long. */
+/** What lists of spans say: names, ids and numbers. All else is read span by span. */
+const listedKeys = [
+  'gen_ai.operation.name',
+  'gen_ai.request.model',
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.agent.name',
+  'gen_ai.tool.name',
+  'gen_ai.tool.call.id',
+  'gen_ai.conversation.id',
+  eventIdKey,
+  'gcp.vertex.agent.invocation_id',
+  'gcp.vertex.agent.session_id',
+  'agent_server.app_name',
+  'agent_server.model.retries',
+  'user.id',
+  'error.type',
+];
+
 function shown(span: SpanRecord): LiveSpan {
   const attributes: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(span.attributes)) {
-    if (typeof value !== 'function') attributes[key] = typeof value === 'string' ? redact(value) : value;
+  for (const key of listedKeys) {
+    const value = span.attributes[key];
+    if (value !== undefined && typeof value !== 'function') attributes[key] = value;
   }
+  const failure = span.attributes['error.message'];
+  if (typeof failure === 'string') attributes['error.message'] = redact(failure);
   return {
     name: span.name,
     span_id: span.spanId,

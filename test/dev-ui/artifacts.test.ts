@@ -75,6 +75,16 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     expect(new URL(page.url()).searchParams.get('v')).toBe('0');
   });
 
+  it('shows what an event saved at the event, and opens that version', async () => {
+    const { page } = await opened('');
+
+    const saved = page.getByRole('list', { name: 'Artifacts saved here' });
+    await saved.getByRole('button', { name: 'docs/plan.md' }).click();
+    await page.getByRole('region', { name: 'Artifact docs/plan.md' }).getByText('three').waitFor();
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject({ e: 'saving', v: '1' });
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+
   it('uploads, downloads and deletes', async () => {
     const { page, artifacts } = await opened();
 

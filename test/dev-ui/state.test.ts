@@ -85,4 +85,22 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await page.getByRole('button', { name: 'Now' }).click();
     await page.getByText('State now').waitFor();
   });
+
+  it('shows values and names that are large or mean something elsewhere as what they are', async () => {
+    const { app, services } = await server();
+    const state = {
+      '"><img src=x onerror=alert(1)>': 'a/b "c"',
+      مفتاح: 'قيمة',
+      long: 'x'.repeat(1_000_000),
+    };
+    await services.sessions.createSession(owner, { sessionId: 's1', state });
+    const { page, faults } = await openPage(`${await listen(app)}/${address}`);
+
+    await page.locator('[data-key=long]').waitFor();
+    expect(await keys(page)).toEqual(Object.keys(state).toSorted((a, b) => (a < b ? -1 : 1)));
+    expect(await page.locator('.inspector img').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import { History, Pencil, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Link } from '../../app/link.tsx';
 import { withQuery } from '../../app/place.ts';
 import type { EventLog } from '../../log/event-log.ts';
@@ -33,7 +33,8 @@ export function KeyRow(props: KeyRowProps) {
   const { name, value, isRemoved, changes, changedBy, before, log, onSave, onRemove } = props;
   const [isEditing, setEditing] = useState(false);
   const [isOpen, setOpen] = useState(false);
-  const text = isRemoved ? 'deleted' : shownValue(value);
+  const text = useMemo(() => (isRemoved ? 'deleted' : shownValue(value)), [isRemoved, value]);
+  const pretty = useMemo(() => JSON.stringify(value, undefined, 2)?.slice(0, longest), [value]);
   const isChanged = changedBy !== undefined;
   return (
     <li className="state-key" data-changed={isChanged} data-key={name}>
@@ -85,7 +86,9 @@ export function KeyRow(props: KeyRowProps) {
       ) : text.length <= inline ? (
         <code className="state-value">{text}</code>
       ) : (
-        <pre className="plain state-value">{JSON.stringify(value, undefined, 2).slice(0, longest)}</pre>
+        <pre className="plain state-value" tabIndex={0} aria-label={`Value of ${name}`}>
+          {pretty}
+        </pre>
       )}
       {isChanged && before !== undefined && <p className="meta mono truncate">was {shownValue(before)}</p>}
       {isOpen && <Changes name={name} changes={changes} log={log} />}
