@@ -1,11 +1,13 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
+import { useDeferredValue, useState } from 'react';
 import { listApps } from '../api/apps.ts';
-import { listSessions } from '../api/sessions.ts';
+import { listSummaries } from '../api/summaries.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { getContext } from './current.ts';
-import { sessionAddress, titleOf } from './names.ts';
+import { sessionAddress, shownTitle } from './names.ts';
 import { navigate, to } from './place.ts';
+import { summariesKey } from './queries.ts';
 import { contributionsOf } from './registry.ts';
 import { useSettings } from './settings.ts';
 import { shownKeys } from './shown-keys.ts';
@@ -17,12 +19,17 @@ const pages = contributionsOf('page').filter((page) => page.nav && !page.pattern
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const userId = useSettings((state) => state.userId);
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal) }).data ?? [];
+  const [typed, setTyped] = useState('');
+  const search = useDeferredValue(typed).trim();
   const sessions = useQueries({
     queries: apps
       .filter((app) => app.error === undefined)
       .map(({ name: appName }) => ({
-        queryKey: ['sessions', appName, userId],
-        queryFn: ({ signal }: { signal: AbortSignal }) => listSessions({ appName, userId }, signal),
+        queryKey: [...summariesKey({ appName, userId }), 'palette', search],
+        queryFn: async ({ signal }: { signal: AbortSignal }) => {
+          const page = await listSummaries({ appName, userId }, { search }, signal);
+          return page.sessions.map((session) => ({ ...session, appName }));
+        },
       })),
     combine: (results) => results.flatMap(({ data }) => data ?? []),
   });
@@ -34,7 +41,13 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Search and commands" bare onClose={onClose}>
       <Command label="Search and commands" className="palette" loop>
-        <Command.Input className="palette-input" placeholder="Search sessions, apps and commands" autoFocus />
+        <Command.Input
+          className="palette-input"
+          placeholder="Search sessions, apps and commands"
+          autoFocus
+          value={typed}
+          onValueChange={setTyped}
+        />
         <Command.List className="palette-list">
           <Command.Empty className="secondary palette-empty">Nothing matches</Command.Empty>
           <Command.Group heading="Commands">
@@ -69,13 +82,14 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             ))}
           </Command.Group>
           <Command.Group heading="Sessions">
-            {sessions.slice(0, 200).map((session) => (
+            {sessions.slice(0, 100).map((session) => (
               <Command.Item
                 key={`${session.appName}/${session.id}`}
-                value={`${titleOf(session)} ${session.id}`}
-                onSelect={go(sessionAddress({ ...session, sessionId: session.id }))}
+                value={`${session.title} ${session.match ?? ''} ${session.id}`}
+                keywords={[search]} // the server found it: it stays, however the words are spread over its text
+                onSelect={go(sessionAddress({ appName: session.appName, userId, sessionId: session.id }))}
               >
-                <span className="grow truncate">{titleOf(session)}</span>
+                <span className="grow truncate">{session.match ?? shownTitle(session)}</span>
                 <span className="meta">{session.appName}</span>
               </Command.Item>
             ))}

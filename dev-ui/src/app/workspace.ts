@@ -35,6 +35,8 @@ interface Watch {
 
 /** Events that are read first: the end of a long session shows before the rest of it is there. */
 const firstEvents = 200;
+/** How long the end of a long session has to be drawn before the rest comes. */
+const restAfterMs = 100;
 /** Events a run may have stored besides those that were streamed. */
 const slack = 8;
 
@@ -77,7 +79,10 @@ export class Workspace {
       const end = await readSession(this.key, { recent: firstEvents, signal });
       this.#take(end);
       this.#tell();
-      if (end.events.length >= firstEvents) this.#take(await readSession(this.key, { signal }));
+      if (end.events.length >= firstEvents) {
+        await new Promise((resolve) => setTimeout(resolve, restAfterMs));
+        this.#take(await readSession(this.key, { signal }));
+      }
     } catch (error) {
       if (isAbort(error)) return;
       this.load = { status: error instanceof ApiError && error.status === 404 ? 'missing' : 'failed', error };

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type Operation, operation } from '../operation.ts';
 
 const tag = 'User interface';
-const home = '/dev-ui/';
+/** From `/dev-ui` relative, so that it is right below a path that a proxy adds, too. */
+const homes: Readonly<Record<string, string>> = { '/': '/dev-ui/', '/dev-ui': './dev-ui/' };
 
 export function devUiOperations(): Operation[] {
   return [
@@ -13,8 +14,9 @@ export function devUiOperations(): Operation[] {
       summary: 'Go to the user interface',
       answer: { status: 307 },
       handle(_input, { request, reply }) {
-        const query = request.url.indexOf('?');
-        return reply.redirect(query < 0 ? home : home + request.url.slice(query), 307);
+        const [path = '', ...query] = request.url.split('?');
+        const home = homes[path] ?? '/dev-ui/';
+        return reply.redirect(query.length === 0 ? home : `${home}?${query.join('?')}`, 307);
       },
     }),
     operation({

@@ -1,4 +1,4 @@
-import { Check, CircleAlert, Clock, LoaderCircle, Pencil, Send, Wrench } from 'lucide-react';
+import { Check, CircleAlert, CircleDashed, Clock, LoaderCircle, Pencil, Send, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import type { FunctionResponse } from '../../../../src/schemas/content.ts';
 import { runWithResult } from '../../app/branching.ts';
@@ -28,7 +28,7 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
   const { call, response, status, event, responseEvent } = row;
   const isYours = responseEvent?.author === 'user';
   const ms = responseEvent && !isYours ? (responseEvent.timestamp - event.timestamp) * 1_000 : undefined;
-  const isRunning = status !== 'running' || workspace.run.status === 'running';
+  const isLost = status === 'running' && workspace.run.status !== 'running';
   return (
     <div className="call" data-status={status}>
       <button type="button" className="call-line" aria-expanded={open} onClick={onToggle}>
@@ -40,8 +40,8 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
         </span>
         <span className="call-end meta">
           {isYours ? <span className="badge">your result</span> : ms !== undefined && shownDuration(ms)}
-          <StatusIcon status={status} />
-          <span className={status === 'ok' ? 'visually-hidden' : ''}>{isRunning ? words[status] : 'no answer'}</span>
+          <StatusIcon status={isLost ? 'lost' : status} />
+          <span className={status === 'ok' ? 'visually-hidden' : ''}>{isLost ? 'no answer' : words[status]}</span>
         </span>
       </button>
       {open && <CallDetails row={row} workspace={workspace} />}
@@ -49,7 +49,8 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
   );
 }
 
-function StatusIcon({ status }: { status: CallStatus }) {
+function StatusIcon({ status }: { status: CallStatus | 'lost' }) {
+  if (status === 'lost') return <CircleDashed size={14} aria-hidden />;
   if (status === 'ok') return <Check size={14} className="ok-text" aria-hidden />;
   if (status === 'error') return <CircleAlert size={14} className="error-text" aria-hidden />;
   if (status === 'waiting') return <Clock size={14} className="state-text" aria-hidden />;

@@ -65,6 +65,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
   });
   const total = virtual.getTotalSize();
   const { speech } = log;
+  const isFiltered = query.has('q');
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element && atEnd) element.scrollTop = element.scrollHeight;
@@ -82,7 +83,8 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
     if (selected === null || selectedRow < 0 || jumped.current === selected) return undefined;
     jumped.current = selected;
     setAtEnd(false);
-    virtual.scrollToIndex(selectedRow, { align: 'auto' });
+    const inView = virtual.getVirtualItems().some(({ index }) => index === selectedRow);
+    virtual.scrollToIndex(selectedRow, { align: inView ? 'auto' : 'center' });
     const frame = requestAnimationFrame(() => setAtEnd(isAtEnd(scroller.current)));
     return () => cancelAnimationFrame(frame);
   }, [selected, selectedRow, virtual]);
@@ -131,7 +133,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
                       before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
                     }
                     rewound={log.isRewound(row.index)}
-                    turn={turnEnding(log, row, rows[index + 1], running)}
+                    turn={isFiltered ? undefined : turnEnding(log, row, rows[index + 1], running)}
                     position={index + 1}
                     size={rows.length}
                     opened={opened}
