@@ -3,6 +3,7 @@ import type { CredentialExchanger } from '../../core/auth.ts';
 import type { SessionOwner } from '../../schemas/session.ts';
 import { AuthCredential, type AuthConfig, authConfigFrom, publicAuthConfig } from './auth-config.ts';
 import type { OAuthTask } from './oauth-grants.ts';
+import { writtenCredential } from './written-credential.ts';
 
 /**
  * Deals with AuthConfigs that a tool has put together by itself. A config that already has its authorization address
@@ -16,7 +17,7 @@ export const credentialExchanger: CredentialExchanger = {
   },
   async exchange({ owner, authConfig, answer }, signal) {
     const config = authConfigFrom(authConfig);
-    const given = answeredCredential(answer);
+    const given = answeredCredential(answer) ?? writtenCredential(answer, config);
     if (!given || isPrepared(config)) return given;
     return tradedCredential(config, given, owner, signal);
   },
