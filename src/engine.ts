@@ -78,19 +78,19 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const runs = new RunDesk({ runner, line, services, log, durable });
   const evaluations = new Evaluations({
     ...surroundings,
-    folderOf: folderIn(apps),
+    folderOf: folderIn(apps, config),
     prices: loadPrices(config.prices),
   });
   const tryTool = toolTrier(surroundings);
   return { apps, loader, services, databases, traces, runner, runs, evaluations, tryTool };
 }
 
-/** Where the evaluation files of an app go. An app that is broken has some, too. */
-function folderIn(apps: AppFinder): (appName: string) => Promise<string> {
+/** Where the evaluation files of an app go: beside its source, not into what is built of it. A broken app has some, too. */
+function folderIn(apps: AppFinder, { agents }: Config): (appName: string) => Promise<string> {
   return async (appName) => {
     const source = apps.find(appName);
     if (!source) throw appNotFound(appName);
-    return source.folder;
+    return agentFolders(agents).find(appName)?.folder ?? source.folder;
   };
 }
 

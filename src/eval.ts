@@ -5,7 +5,7 @@ import { AppError, errorText } from './base/errors.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
 import { changesText, junitOf, tableOf } from './eval-report.ts';
-import { configIn, configOfApp } from './evaluation/eval-config.ts';
+import { configIn } from './evaluation/eval-config.ts';
 import { runsOf } from './evaluation/eval-results.ts';
 import { parseEvalSet, setIdOfFile } from './evaluation/eval-sets.ts';
 import type { EvalProgress } from './evaluation/evaluations.ts';
@@ -104,11 +104,15 @@ function textIn(file: string): string {
   }
 }
 
-async function requestFor({ apps }: Engine, appName: string, { flags, cwd }: EvalOptions): Promise<RunEvalRequest> {
+async function requestFor(
+  { evaluations }: Engine,
+  appName: string,
+  { flags, cwd }: EvalOptions,
+): Promise<RunEvalRequest> {
   const [names, criteria] = [textOf(flags, 'metrics'), textOf(flags, 'criteria')];
   const thresholds = thresholdsIn(textOf(flags, 'threshold'));
   const inFile = criteria === undefined ? undefined : configIn(textIn(resolve(cwd, criteria)), criteria);
-  const { metrics: usual, userSimulator } = inFile ?? (await configOfApp(apps.find(appName)?.folder));
+  const { metrics: usual, userSimulator } = inFile ?? (await evaluations.configOf(appName));
   const metrics = names === undefined ? usual : listOf(names).map((metricName): EvalMetric => ({ metricName }));
   if (flags.has('record') && flags.has('recorded')) throw new UsageError('Either --record or --recorded, not both');
   const mode = flags.has('record') ? 'record' : flags.has('recorded') ? 'recorded' : undefined;

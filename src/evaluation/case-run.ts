@@ -33,7 +33,8 @@ export interface AgentSurroundings {
 /** The cassette of a case, and whether it is made or played. */
 export interface CaseTape {
   readonly mode: 'record' | 'recorded';
-  /** Absolute; below the app's folder. */
+  /** The app's folder, and the cassette's below it. */
+  readonly root: string;
   readonly dir: string;
 }
 
@@ -73,7 +74,7 @@ export async function runCase(surroundings: AgentSurroundings, options: CaseRunO
   const runner = new Runner({
     ...rest,
     services,
-    plugins: [...others, ...tapePlugins(app, tape)],
+    plugins: [...others, ...tapePlugins(tape)],
     loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
   });
   const key: SessionKey = {
@@ -146,9 +147,9 @@ async function prepared(message: Content, sessionNow: () => Promise<Session>): P
   return withCallIds({ ...message, role: message.role ?? 'user' }, (await sessionNow()).events);
 }
 
-function tapePlugins({ folder }: App, tape: CaseTape | undefined): Plugin[] {
-  if (!tape || folder === undefined) return [];
-  return [tape.mode === 'record' ? recordPlugin({ root: folder }) : replayPlugin({ root: folder })];
+function tapePlugins(tape: CaseTape | undefined): Plugin[] {
+  if (!tape) return [];
+  return [tape.mode === 'record' ? recordPlugin(tape) : replayPlugin(tape)];
 }
 
 function tapeState(tape: CaseTape | undefined, index: number): State | undefined {

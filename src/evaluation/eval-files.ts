@@ -83,6 +83,8 @@ function filesIn(root: string): EvalFiles {
       try {
         await writeFile(draft, text, { flag: 'wx' });
         await rename(draft, join(folder, name)); // a link is replaced and not followed
+      } catch (error) {
+        throw new AppError('unavailable', `The evaluation file "${name}" cannot be written`, { cause: error });
       } finally {
         await rm(draft, { force: true });
       }

@@ -1,7 +1,7 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { AgentLoader } from '../core/runtime.ts';
+import type { AgentLoader, App } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { MetricInfo } from '../schemas/eval-metric.ts';
 import type {
@@ -17,7 +17,7 @@ import type { SessionKey } from '../schemas/session.ts';
 import { isEvaluationSession } from '../services/sessions/history.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns } from './compare.ts';
-import { configOfApp } from './eval-config.ts';
+import { type AppEvaluation, configOfApp } from './eval-config.ts';
 import { evalFiles } from './eval-files.ts';
 import { EvalResults, runsOf } from './eval-results.ts';
 import { EvalSets } from './eval-sets.ts';
@@ -61,12 +61,14 @@ export class Evaluations {
   readonly sets: EvalSets;
   readonly results: EvalResults;
   readonly #options: EvaluationsOptions;
+  readonly #folderOf: NonNullable<EvaluationsOptions['folderOf']>;
   readonly #kept: KeptSessions;
   readonly #running = new Map<string, { readonly appName: string; readonly abort: LinkedAbort }>();
 
   constructor(options: EvaluationsOptions) {
     this.#options = options;
     const { loader, folderOf = async (appName) => (await loader.loadAgent(appName)).folder } = options;
+    this.#folderOf = folderOf;
     const files = evalFiles(folderOf);
     this.sets = new EvalSets(files);
     this.results = new EvalResults(files);
@@ -90,6 +92,11 @@ export class Evaluations {
     return metricInfos((await this.#options.loader.loadAgent(appName)).metrics);
   }
 
+  /** What the app's own config file says of its evaluations, or the usual. */
+  async configOf(appName: string): Promise<AppEvaluation> {
+    return configOfApp(await this.#folderOf(appName));
+  }
+
   /** Runs a set, or some of its cases, and stores what came of it, also when it was cancelled. */
   async run(appName: string, setId: string, request: RunEvalRequest, options: RunOptions): Promise<EvalSetResult> {
     const evalSet = await this.sets.get(appName, setId);
@@ -105,51 +112,48 @@ export class Evaluations {
     appName: string,
     evalSet: EvalSet,
     request: RunEvalRequest,
-    { onProgress, signal }: RunOptions,
+    options: RunOptions,
   ): Promise<EvalSetResult> {
-    const { loader, services: _, folderOf: __, prices = {}, ...surroundings } = this.#options;
-    const cases = casesFor(evalSet, request);
-    const mode = modeFor(evalSet, request);
-    const { repetitions = 1, concurrency = usualConcurrency } = request;
-    if (mode === 'record' && repetitions > 1) {
-      throw new AppError('invalid_request', 'A recording takes one run of each case: leave out "repetitions"');
-    }
+    const { loader } = this.#options;
     const app = await loader.loadAgent(appName);
-    const usual = await configOfApp(app.folder);
-    const asked = request.evalMetrics.length > 0 ? request.evalMetrics : usual.metrics;
-    const metrics = chooseMetrics(asked, app.metrics);
-    const userSimulator = request.userSimulatorConfig ?? usual.userSimulator;
     const letGo = loader.hold?.(app);
+    const abort = new LinkedAbort(options.signal);
     const runId = newId('eval-');
-    const abort = new LinkedAbort(signal);
     this.#running.set(runId, { appName, abort });
-    const total = cases.length * repetitions;
-    let done = 0;
-    const onCase = (result: EvalCaseResult): void => {
-      done += 1;
-      onProgress?.({ type: 'case', done, total, result });
-    };
     try {
-      onProgress?.({ type: 'started', runId, evalSetId: evalSet.evalSetId, total });
-      const keep = this.#kept.keep.bind(this.#kept);
-      const choice = {
-        app,
-        evalSet,
-        cases,
-        metrics,
-        surroundings,
-        mode,
-        repetitions,
-        concurrency,
-        userSimulator,
-        prices,
+      const chosen = await this.#chosen(app, evalSet, request);
+      const total = chosen.cases.length * chosen.repetitions;
+      let done = 0;
+      const onCase = (result: EvalCaseResult): void => {
+        done += 1;
+        options.onProgress?.({ type: 'case', done, total, result });
       };
-      return await runSet({ ...choice, onCase, keep, signal: abort.signal });
+      options.onProgress?.({ type: 'started', runId, evalSetId: evalSet.evalSetId, total });
+      const keep = this.#kept.keep.bind(this.#kept);
+      return await runSet({ ...chosen, onCase, keep, signal: abort.signal });
     } finally {
       this.#running.delete(runId);
       abort[Symbol.dispose]();
       letGo?.();
     }
+  }
+
+  /** What a request asks for, with all that it leaves out. */
+  async #chosen(app: App, evalSet: EvalSet, request: RunEvalRequest) {
+    const { loader: _, services: __, folderOf: ___, prices = {}, ...surroundings } = this.#options;
+    const folder = await this.#folderOf(app.name);
+    const { repetitions = 1, concurrency = usualConcurrency } = request;
+    const cases = casesFor(evalSet, request);
+    const mode = modeFor(evalSet, request);
+    if (mode === 'record' && repetitions > 1) {
+      throw new AppError('invalid_request', 'A recording takes one run of each case: leave out "repetitions"');
+    }
+    const usual = await configOfApp(folder);
+    const asked = request.evalMetrics.length > 0 ? request.evalMetrics : usual.metrics;
+    const metrics = chooseMetrics(asked, app.metrics);
+    const userSimulator = request.userSimulatorConfig ?? usual.userSimulator;
+    const how = { mode, repetitions, concurrency, userSimulator, prices };
+    return { app, folder, evalSet, cases, metrics, surroundings, ...how };
   }
 
   /** Cancels a run: its result holds the cases that are done. Throws `run_not_found`. */

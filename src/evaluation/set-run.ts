@@ -21,6 +21,8 @@ export type EvalMode = 'live' | 'record' | 'recorded';
 
 export interface SetRunOptions {
   readonly app: App;
+  /** Where its cassettes are kept; absent: it cannot be recorded. */
+  readonly folder: string | undefined;
   readonly evalSet: EvalSet;
   /** Those of the set to run. */
   readonly cases: readonly EvalCase[];
@@ -116,12 +118,13 @@ function bookOf(tape: CaseTape | undefined, ask: AskModel): AnswerBook {
 }
 
 /** Where the cassette of a case is: its models' answers, and those of its judges. */
-function tapeOf({ app, evalSet, mode }: SetRunOptions, { evalId }: EvalCase): CaseTape | undefined {
+function tapeOf({ app, folder, evalSet, mode }: SetRunOptions, { evalId }: EvalCase): CaseTape | undefined {
   if (mode === 'live') return undefined;
-  if (app.folder === undefined) {
+  if (folder === undefined) {
     throw new AppError('not_supported', `App "${app.name}" has no folder that recorded answers could be in`);
   }
-  return { mode, dir: join(app.folder, '.adk', 'eval_cassettes', segment(evalSet.evalSetId), segment(evalId)) };
+  const dir = join(folder, '.adk', 'eval_cassettes', segment(evalSet.evalSetId), segment(evalId));
+  return { mode, root: folder, dir };
 }
 
 const segment = (id: string): string => encodeURIComponent(id).replaceAll('.', '%2E');

@@ -101,6 +101,21 @@ it('records and answers as recorded', async () => {
   expect(existsSync(join(agents, 'weather/.adk/eval_cassettes/smoke/paris/generated-recordings.yaml'))).toBe(true);
 });
 
+it('keeps the files of a compiled app beside its source', async () => {
+  const folder = folderOf({
+    'src/weather/agent.ts': agent('Not compiled.'),
+    'src/weather/smoke.evalset.json': JSON.stringify(smoke),
+    'out/weather/agent.js': agent(right),
+  });
+  const [agents, out] = [join(folder, 'src'), join(folder, 'out')];
+
+  const { code } = await run(['eval', 'weather', '--agents', agents, '--build-output', out]);
+
+  expect(code).toBe(0);
+  expect(existsSync(join(agents, 'weather/.adk/eval_history'))).toBe(true);
+  expect(readdirSync(join(out, 'weather'))).toEqual(['agent.js']);
+});
+
 it('runs some cases of a file, repeats them and holds them to other thresholds', async () => {
   const agents = agentsFolder(right);
   const file = `${join(agents, 'weather/smoke.evalset.json')}:greeting`;
