@@ -28,6 +28,7 @@ export interface LiveBed {
 export async function openLiveBed(
   apps: Readonly<Record<string, AppFiles>>,
   env: Record<string, string> = {},
+  flags: readonly string[] = [],
 ): Promise<LiveBed> {
   const folder = mkdtempSync(join(tmpdir(), 'live-'));
   for (const [app, files] of Object.entries(apps)) {
@@ -37,7 +38,7 @@ export async function openLiveBed(
       writeFileSync(file, typeof content === 'string' ? content : stringify(content));
     }
   }
-  const server = await ServerProcess.start({ agents: folder, env });
+  const server = await ServerProcess.start({ agents: folder, env, flags });
   return {
     server,
     url: server.url,
