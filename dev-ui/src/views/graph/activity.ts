@@ -22,7 +22,7 @@ export function activityOf({ events, turns }: EventLog, position: number | undef
     agents.add(event.author);
     current = event.author;
     for (const { functionCall } of event.content?.parts ?? []) {
-      if (!functionCall) continue;
+      if (!functionCall || functionCall.name === 'transfer_to_agent') continue;
       const called = tools.get(event.author) ?? new Set();
       tools.set(event.author, called.add(functionCall.name));
     }
