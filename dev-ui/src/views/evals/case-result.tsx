@@ -9,12 +9,13 @@ import { metricLabel, OutcomeBadge, outcomeOf, outcomeOfStatus, reasonsOf, score
 interface CaseResultProps {
   readonly app: string;
   readonly result: EvalCaseResult;
+  readonly isOpen: boolean;
 }
 
-/** One case of a run, opened when it did not pass: each turn with what was expected, what happened and why. */
-export function CaseResult({ app, result }: CaseResultProps) {
+/** One case of a run: each turn with what was expected, what happened and why. */
+export function CaseResult({ app, result, isOpen }: CaseResultProps) {
   const outcome = outcomeOf(result);
-  const [open, setOpen] = useState(outcome !== 'passed');
+  const [open, setOpen] = useState(isOpen);
   const { evalId, repetition = 1, overallEvalMetricResults, evalMetricResultPerInvocation, errorMessage } = result;
   return (
     <details className="case-result" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>

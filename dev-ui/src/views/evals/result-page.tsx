@@ -64,6 +64,9 @@ export function ResultPage({ params }: { readonly params: Readonly<Record<string
   );
 }
 
+/** Cases that did not pass and are open from the start. */
+const openedAtOnce = 10;
+
 const hasFailures = ({ evalCaseResults }: EvalSetResult): boolean =>
   evalCaseResults.some((one) => outcomeOf(one) !== 'passed');
 
@@ -111,8 +114,13 @@ function Cases({ app, result }: { readonly app: string; readonly result: EvalSet
         </details>
       )}
       <div>
-        {shown.map((one) => (
-          <CaseResult key={`${one.evalId} ${one.repetition ?? 1}`} app={app} result={one} />
+        {shown.map((one, index) => (
+          <CaseResult
+            key={`${one.evalId} ${one.repetition ?? 1}`}
+            app={app}
+            result={one}
+            isOpen={index < openedAtOnce && outcomeOf(one) !== 'passed'}
+          />
         ))}
       </div>
     </>
