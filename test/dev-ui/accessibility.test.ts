@@ -47,6 +47,12 @@ const places = {
   'a filter that fits nothing': ['apps/careful/u/user/s/s1?q=nothing+like+it', 'text=Nothing matches'],
   'a session that is not there': ['apps/careful/u/user/s/gone', 'text=There is no such session'],
   'a page that is not there': ['nowhere', 'text=Nothing is here'],
+  'two sessions beside each other': ['apps/careful/u/user/s/s1/compare/empty', 'h1'],
+  'the tools': ['apps/careful/tools', 'text=book_flight'],
+  'the traces': ['traces', 'h1'],
+  'the evaluations': ['apps/careful/evals', 'h1'],
+  'the state': ['apps/careful/u/user/s/s1?t=state', '[role=tabpanel]'],
+  'the artifacts': ['apps/careful/u/user/s/s1?t=artifacts', '[role=tabpanel]'],
   'the settings': ['settings', 'table'],
   'a file': ['view', 'h1'],
 } satisfies Record<string, [string, string]>;

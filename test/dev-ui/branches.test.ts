@@ -38,6 +38,9 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('button', { name: 'Branch before' }).click();
     await page.getByText('Found page 1').waitFor();
     expect(page.url()).toBe(original);
+    await page.goBack();
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('Here they part', { exact: true }).waitFor();
     expect(faults).toEqual([]);
   });
 

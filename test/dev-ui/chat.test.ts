@@ -23,6 +23,10 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await feed.getByText('Remember <b>this</b>', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Remember <b>this</b>' }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/^\/dev-ui\/apps\/assistant\/u\/user\/s\/[\w-]+$/);
+    await page
+      .getByTestId('announcements')
+      .getByText(/^Answer complete, \d+ characters$/)
+      .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
   });

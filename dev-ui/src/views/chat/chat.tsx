@@ -6,6 +6,7 @@ import { useWorkspaceVersion } from '../../app/current.ts';
 import { FilterBar } from '../../app/filter-bar.tsx';
 import { componentOf, contributionsOf } from '../../app/registry.ts';
 import type { Workspace } from '../../app/workspace.ts';
+import { ForkNote } from './fork-note.tsx';
 import { PendingBar } from './pending-bar.tsx';
 import { Stream } from './stream.tsx';
 import './chat.css';
@@ -20,6 +21,7 @@ export function Chat({ workspace }: { readonly workspace: Workspace }) {
   return (
     <div className="chat">
       <FilterBar workspace={workspace} />
+      <ForkNote workspace={workspace} />
       <Stream workspace={workspace} />
       <div className="composer-place">
         <PendingBar workspace={workspace} />
