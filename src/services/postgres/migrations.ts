@@ -43,6 +43,7 @@ insert into adk_internal_metadata values ('schema_version', '1') on conflict do 
 
 /** By name. Made again at each start when they are missing: an ADK that was here meanwhile has dropped them. */
 export const helpfulIndexes: ReadonlyMap<string, string> = new Map([
+  ['agent_sessions_num', 'create index if not exists agent_sessions_num on sessions (num)'],
   ['agent_sessions_of_owner', 'create index if not exists agent_sessions_of_owner on sessions (app_name, user_id)'],
   ['agent_sessions_ready', 'create index if not exists agent_sessions_ready on sessions (ready_at) where queued > 0'],
 ]);

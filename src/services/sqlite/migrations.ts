@@ -21,6 +21,7 @@ insert or ignore into adk_internal_metadata values ('schema_version', '1');
 
 /** Made again at each start: an ADK that was here meanwhile has dropped them. */
 export const helpfulIndexes = `
+create index if not exists agent_sessions_num on sessions (num);
 create index if not exists agent_sessions_of_owner on sessions (app_name, user_id);
 create index if not exists agent_sessions_ready on sessions (ready_at) where queued > 0;
 `;
