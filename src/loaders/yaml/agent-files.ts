@@ -81,11 +81,20 @@ export class AgentFiles {
     const path = resolve(dirname(from.path), wanted);
     if (!isWithin(this.#options.folder, path)) throw refuse('leads out of the folder of the app');
     if (!ends.includes(extname(path))) throw refuse(`is not ${kind}`);
-    this.#options.note(path);
-    const real = realFile(path);
+    const real = this.#realFile(path, refuse);
     if (real === undefined) throw refuse('does not exist');
     if (!isWithin(this.#options.folder, real)) throw refuse('is a link that leads out of the folder of the app');
     return real;
+  }
+
+  /** Names no file can have (too long, or with a NUL) are the reference's fault, and not the system's. */
+  #realFile(path: string, refuse: Refuse): string | undefined {
+    try {
+      this.#options.note(path);
+      return realFile(path);
+    } catch (cause) {
+      throw refuse('cannot be the name of a file', { cause });
+    }
   }
 
   async #open(path: string, parents: readonly string[]): Promise<AgentFile> {
@@ -101,4 +110,6 @@ export class AgentFiles {
 const refusal =
   (reference: string, from: AgentFile, at: readonly PropertyKey[]): Refuse =>
   (why, options) =>
-    from.yaml.fail(at, `"${reference.trim()}" ${why}`, options);
+    from.yaml.fail(at, `"${shortened(reference.trim())}" ${why}`, options);
+
+const shortened = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)} …` : text);

@@ -5,6 +5,7 @@ import { locatedError } from '../located.ts';
 
 const maxLength = 1_000_000;
 const maxAliases = 100;
+const maxMessage = 1_000;
 
 /** One parsed YAML file that knows where its values stand. */
 export interface YamlFile {
@@ -28,7 +29,7 @@ export function readYaml(text: string, name: string): YamlFile {
     const start = lines.lineStarts[line - 1] ?? 0;
     const content = (text.slice(start, start + 300).split(/\r?\n/, 1)[0] ?? '').trim();
     const shown = content.length > 80 ? `${content.slice(0, 80)} …` : content;
-    return `${name}:${line}:${Math.max(col, 1)}: ${message}${shown === '' ? '' : ` in \`${shown}\``}`;
+    return `${name}:${line}:${Math.max(col, 1)}: ${onOneLine(message)}${shown === '' ? '' : ` in \`${shown}\``}`;
   };
   if (text.length > maxLength) throw locatedError(`${name}:1:1: is larger than ${maxLength} characters`);
   const document = parse(text, lines, (offset, message, cause) => locatedError(say(offset, message), { cause }));
@@ -39,6 +40,12 @@ export function readYaml(text: string, name: string): YamlFile {
     say: (path, message) => say(offsetOf(document, path), message),
     fail: (path, message, options) => locatedError(say(offsetOf(document, path), message), options),
   };
+}
+
+/** Messages quote values, which may be whole paragraphs or hold what would forge a line of a log. */
+function onOneLine(message: string): string {
+  const line = message.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ');
+  return line.length > maxMessage ? `${line.slice(0, maxMessage)} …` : line;
 }
 
 type Fail = (offset: number, message: string, cause?: unknown) => AppError;
