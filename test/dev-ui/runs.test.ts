@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noBrowser, openPage } from './browser.ts';
-import { say, serve } from './served.ts';
+import { createSession, say, serve } from './served.ts';
 
 const whole = 'One two three four five six seven eight.';
 
@@ -37,6 +37,20 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await second.getByText('I heard you.').waitFor();
     await second.getByText('hello there').waitFor();
     expect(await second.getByRole('feed').getByRole('article').count()).toBe(4);
+  });
+
+  it('shows what another client says, and follows its run', async () => {
+    const server = await serve();
+    const address = await createSession(server, 'slow', { sessionId: 's1' });
+    const { page } = await openPage(address);
+    await page.getByText('Nothing was said yet').waitFor();
+
+    await server.fetchJson('/apps/slow/users/user/sessions/s1/runs', {
+      json: { newMessage: { role: 'user', parts: [{ text: 'count slowly' }] } },
+    });
+
+    await page.getByText(whole).waitFor();
+    expect(await page.getByRole('feed').getByRole('article').count()).toBe(2);
   });
 
   it('stops a run on the server', async () => {

@@ -54,6 +54,8 @@ export class Workspace {
   #provisional: string | undefined;
   #last: { readonly message: Content | undefined; readonly options: RunOptions } | undefined;
   #opening: Promise<void> | undefined;
+  #updatedAt = 0;
+  #catching = false;
 
   constructor(key: SessionKey) {
     this.key = key;
@@ -132,10 +134,15 @@ export class Workspace {
     if (this.#last) await this.send(this.#last.message, this.#last.options);
   }
 
-  /** Reads what others added to the session since, and joins what they started. */
+  /** Reads what others added to the session since, and joins what they started. A server that is away is no news. */
   async catchUp(): Promise<void> {
-    if (this.#watch || this.load.status !== 'ready') return;
-    await this.#reconcile(this.log.events.length);
+    if (this.#watch || this.#catching || this.load.status !== 'ready') return;
+    this.#catching = true;
+    try {
+      await this.#reconcile(this.log.events.length, true);
+    } finally {
+      this.#catching = false;
+    }
     await this.#joinRunning();
   }
 
@@ -199,10 +206,12 @@ export class Workspace {
   }
 
   /** Puts stored events in the place of what was shown early, and adds what was not streamed. */
-  async #reconcile(from: number): Promise<void> {
+  async #reconcile(from: number, quiet = false): Promise<void> {
     try {
       const recent = this.log.events.length - from + slack;
       const session = await readSession(this.key, { recent, signal: this.#closed.signal });
+      if (quiet && (this.#watch || session.lastUpdateTime === this.#updatedAt)) return; // a run tells by itself
+      this.#updatedAt = session.lastUpdateTime;
       const last = this.log.events[from - 1]?.id;
       const at = last === undefined ? 0 : session.events.findIndex(({ id }) => id === last) + 1;
       if (at === 0 && last !== undefined) {
@@ -212,7 +221,8 @@ export class Workspace {
       this.log.setState(session.state);
       this.#tell();
     } catch (error) {
-      if (!isAbort(error) && this.run.status !== 'failed') this.#setRun({ ...this.run, status: 'failed', error });
+      if (!quiet && !isAbort(error) && this.run.status !== 'failed')
+        this.#setRun({ ...this.run, status: 'failed', error });
     }
   }
 
@@ -231,6 +241,7 @@ export class Workspace {
 
   #take(session: Session): void {
     this.log.reset(session.events, session.state);
+    this.#updatedAt = session.lastUpdateTime;
     this.load = { status: 'ready' };
   }
 

@@ -11,6 +11,9 @@ import { Centre } from './centre.tsx';
 import { Inspector } from './inspector.tsx';
 import './workspace.css';
 
+/** How often a session that rests is asked whether somebody else went on with it. */
+const catchUpMs = 4_000;
+
 type Params = Readonly<Record<string, string>>;
 
 /** A session: the conversation in the middle, what is behind it on the right. */
@@ -22,9 +25,13 @@ export function WorkspacePage({ params }: { readonly params: Params }) {
     const acquired = acquire(key);
     setWorkspace(acquired);
     useCurrent.setState({ workspace: acquired });
-    const catchUp = (): void => void acquired.catchUp();
+    const catchUp = (): void => {
+      if (document.visibilityState === 'visible') void acquired.catchUp();
+    };
     window.addEventListener('focus', catchUp);
+    const timer = setInterval(catchUp, catchUpMs);
     return () => {
+      clearInterval(timer);
       window.removeEventListener('focus', catchUp);
       useCurrent.setState({ workspace: undefined });
       release(key);
