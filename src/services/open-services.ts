@@ -1,9 +1,11 @@
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import type { SessionKey } from '../schemas/session.ts';
+import { BucketArtifacts } from './artifacts/bucket-artifacts.ts';
 import { FileArtifacts } from './artifacts/files.ts';
 import { InMemoryArtifacts } from './artifacts/in-memory.ts';
 import { PostgresArtifactTables } from './artifacts/postgres.ts';
+import { S3Bucket } from './artifacts/s3.ts';
 import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';
@@ -83,6 +85,7 @@ function artifactsAt(place: ServicePlace, databases: Databases): ArtifactService
   if (place.kind === 'file') return new FileArtifacts(place.folder);
   if (place.kind === 'sqlite') return new SqlArtifacts(new SqliteArtifactTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlArtifacts(new PostgresArtifactTables(databases.postgres(place.uri)));
+  if (place.kind === 's3') return new BucketArtifacts(new S3Bucket(place), place.prefix);
   return new InMemoryArtifacts();
 }
 

@@ -7,13 +7,21 @@ export type ServicePlace =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly uri: string }
-  | { readonly kind: 'file'; readonly folder: string };
+  | { readonly kind: 'file'; readonly folder: string }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      /** Empty, or ends with a slash. */
+      readonly prefix: string;
+      readonly endpoint?: string;
+      readonly region?: string;
+    };
 
 export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
 
 const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
   sessions: ['memory', 'sqlite', 'postgres'],
-  artifacts: ['memory', 'file', 'sqlite', 'postgres'],
+  artifacts: ['memory', 'file', 'sqlite', 'postgres', 's3'],
   memories: ['memory', 'sqlite', 'postgres'],
 };
 
@@ -22,10 +30,11 @@ const examples: Readonly<Record<ServicePlace['kind'], string>> = {
   sqlite: 'sqlite:PATH',
   postgres: 'postgres://USER@HOST/DATABASE',
   file: 'file:DIR',
+  s3: 's3://BUCKET/PREFIX?endpoint=URL',
 };
 
 /**
- * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`), and ADK's spellings of the same
+ * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`), and ADK's spellings of the same
  * (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`).
  * Throws `ConfigurationException`.
  */
@@ -69,7 +78,22 @@ function placeOf(text: string): ServicePlace | undefined {
     const folder = pathIn(rest);
     return folder === '' ? undefined : { kind: 'file', folder };
   }
-  return undefined;
+  return /^s3$/i.test(scheme) ? s3Place(rest) : undefined;
+}
+
+function s3Place(rest: string): ServicePlace | undefined {
+  const place = bucketIn(rest);
+  const { endpoint, region, ...others } = Object.fromEntries(new URLSearchParams(rest.split('?', 2)[1]));
+  if (!place || Object.keys(others).length > 0) return undefined;
+  if (endpoint !== undefined && !/^https?:\/\/./.test(endpoint)) return undefined;
+  return { kind: 's3', ...place, ...(endpoint !== undefined && { endpoint }), ...(region !== undefined && { region }) };
+}
+
+/** `//BUCKET/PREFIX`, up to a question mark. */
+function bucketIn(rest: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, path = ''] = /^\/\/([a-z\d][\w.-]+)(?:\/([^?]*))?(?:\?|$)/i.exec(rest) ?? [];
+  const prefix = path.replace(/\/+$/, '');
+  return bucket === undefined ? undefined : { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 
 /**

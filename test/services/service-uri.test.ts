@@ -21,12 +21,37 @@ it.each([
   expect(parseServiceUri('sessions', text)).toEqual(place);
 });
 
-it.each(['', 'sqlite:', 'postgres:', 'postgres:db', 'memory:x', 'mysql://db/agents', 'data.db', 'file:/x'])(
-  'refuses %j for sessions, and says what there is',
+it.each([
+  ['s3://agents', { kind: 's3', bucket: 'agents', prefix: '' }],
+  ['s3://agents/a/b/?region=eu-west-1', { kind: 's3', bucket: 'agents', prefix: 'a/b/', region: 'eu-west-1' }],
+  [
+    's3://my.agents/?endpoint=http://s:9000',
+    { kind: 's3', bucket: 'my.agents', prefix: '', endpoint: 'http://s:9000' },
+  ],
+])('reads %s for artifacts', (text, place) => {
+  expect(parseServiceUri('artifacts', text)).toEqual(place);
+});
+
+it.each(['s3:', 's3:agents', 's3://', 's3:///a', 's3://agents?endpoint=s:9000', 's3://agents?speed=high'])(
+  'refuses %s for artifacts',
   (text) => {
-    expect(() => parseServiceUri('sessions', text)).toThrow(/must be a place for sessions: memory:, sqlite:PATH/);
+    expect(() => parseServiceUri('artifacts', text)).toThrow(/must be a place for artifacts: .*s3:\/\/BUCKET/);
   },
 );
+
+it.each([
+  '',
+  'sqlite:',
+  'postgres:',
+  'postgres:db',
+  'memory:x',
+  'mysql://db/agents',
+  'data.db',
+  'file:/x',
+  's3://agents',
+])('refuses %j for sessions, and says what there is', (text) => {
+  expect(() => parseServiceUri('sessions', text)).toThrow(/must be a place for sessions: memory:, sqlite:PATH/);
+});
 
 it('takes relative paths from a folder', () => {
   expect(placeUri('sqlite:./data.db', '/srv')).toBe('sqlite:/srv/data.db');

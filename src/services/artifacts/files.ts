@@ -8,7 +8,7 @@ import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, sizeOf, storedPart } from './artifact-parts.ts';
 import { ContainedFolder, scratchPrefix } from './contained-folder.ts';
 import { decodeSegment, encodeSegment } from './file-names.ts';
-import { describeVersion, partOf, payloadOf } from './payload.ts';
+import { describeVersion, maxInMemory, partOf, payloadOf } from './payload.ts';
 
 /** The file beside the bytes of a version. It does not know its number: that is its folder's name. */
 interface Facts {
@@ -210,9 +210,6 @@ function aboutOf(key: SessionKey, { name, rest, version, metadata, size, createT
   const facts = { version, metadata, ...(size !== undefined && { size }) };
   return { ...describeVersion('file', { key, name }, rest, facts), createTime };
 }
-
-/** More would not fit into one text, as base64. */
-const maxInMemory = 350 * 1024 * 1024;
 
 const userFolder = ({ appName, userId }: SessionKey): string[] => [
   'apps',

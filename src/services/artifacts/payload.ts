@@ -11,6 +11,9 @@ export interface Payload {
   readonly bytes?: Buffer;
 }
 
+/** Bytes of the largest artifact that is loaded as a whole: more would not fit into one text, as base64. */
+export const maxInMemory = 350 * 1024 * 1024;
+
 export function payloadOf(part: Part): Payload {
   const { inlineData, text } = part;
   if (inlineData) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { FileArtifacts } from '../../../src/services/artifacts/files.ts';
+import { artifactContentContract } from '../../contracts/artifact-content.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
 import { freshKey } from '../../contracts/events.ts';
 
@@ -12,16 +13,9 @@ let folders = 0;
 const freshFolder = (): string => join(base, String((folders += 1)));
 
 artifactServiceContract('FileArtifacts', () => new FileArtifacts(join(base, 'shared')));
+artifactContentContract('FileArtifacts', () => new FileArtifacts(join(base, 'shared')));
 
 const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
-const bytesOf = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all).toString();
-};
-async function* pieces(...texts: string[]): AsyncGenerator<Uint8Array, void, void> {
-  for (const text of texts) yield Buffer.from(text);
-}
 
 it('keeps names of any length and script apart, and lists them as they were given', async () => {
   const artifacts = new FileArtifacts(freshFolder());
@@ -51,20 +45,6 @@ it('gives back exactly what it was given, even what is no proper base64 or text'
 
   for (const [version, part] of parts.entries())
     expect(await artifacts.loadArtifact(key, 'odd', version)).toEqual(part);
-});
-
-it('streams content in and out, whole and in ranges', async () => {
-  const artifacts = new FileArtifacts(freshFolder());
-  const content = { mimeType: 'video/mp4', bytes: pieces('0123', '', '456789') };
-
-  expect(await artifacts.saveArtifactContent(key, 'film', content, { why: 1 })).toBe(0);
-
-  const opened = (await artifacts.openArtifact(key, 'film'))!;
-  expect(opened).toMatchObject({ size: 10, about: { version: 0, mimeType: 'video/mp4', customMetadata: { why: 1 } } });
-  expect(await bytesOf(opened.read())).toBe('0123456789');
-  expect(await bytesOf(opened.read({ start: 3, end: 7 }))).toBe('3456');
-  const data = Buffer.from('0123456789').toString('base64');
-  expect(await artifacts.loadArtifact(key, 'film')).toEqual({ inlineData: { mimeType: 'video/mp4', data } });
 });
 
 it('leaves nothing of content whose source fails', async () => {

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** An object in a local bucket. */
+export interface KeptObject {
+  readonly bytes: Buffer;
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly modified: Date;
+}
+
+export interface ObjectRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+export type ObjectHandler = (request: ObjectRequest, response: ServerResponse) => void;
+
+/** A local server in the place of a cloud's object store; `objects` is what it keeps, by name, sorted when listed. */
+export class ObjectStoreDouble {
+  readonly objects = new Map<string, KeptObject>();
+  /** Answers every request with this status while it is set. */
+  outage: number | undefined;
+  /** `METHOD path?query` of each request. */
+  readonly requests: string[] = [];
+  readonly #server: Server;
+
+  constructor(handle: (double: ObjectStoreDouble) => ObjectHandler) {
+    const handler = handle(this);
+    this.#server = createServer((message, response) => {
+      void this.#serve(message, response, handler);
+    });
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  keep(name: string, bytes: Buffer, contentType: string, metadata: Readonly<Record<string, string>>): void {
+    this.objects.set(name, { bytes, contentType, metadata, modified: new Date() });
+  }
+
+  /** Names with the prefix; with a delimiter, those that have none behind it. */
+  names(prefix: string, delimiter: string | null): string[] {
+    return [...this.objects.keys()]
+      .filter((name) => name.startsWith(prefix))
+      .filter((name) => !delimiter || !name.slice(prefix.length).includes(delimiter))
+      .toSorted();
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse, handler: ObjectHandler): Promise<void> {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of message) chunks.push(chunk as Buffer);
+    } catch {
+      return; // the client left in the middle of an upload, which then does not count
+    }
+    this.requests.push(`${message.method} ${message.url}`);
+    if (this.outage !== undefined) return void response.writeHead(this.outage).end();
+    const url = new URL(message.url ?? '/', this.url);
+    handler({ method: message.method ?? '', url, headers: message.headers, body: Buffer.concat(chunks) }, response);
+  }
+}
+
+/** Sends an object or the range of it that is asked for. */
+export function sendBytes(
+  response: ServerResponse,
+  { bytes, contentType }: KeptObject,
+  range: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
+  const start = Number(from ?? 0);
+  const piece = bytes.subarray(start, to ? Number(to) + 1 : undefined);
+  const partial = { 'content-range': `bytes ${start}-${start + piece.length - 1}/${bytes.length}` };
+  response.writeHead(from === undefined ? 200 : 206, {
+    ...headers,
+    ...(from !== undefined && partial),
+    'content-type': contentType,
+    'content-length': String(piece.length),
+  });
+  response.end(piece);
+}
