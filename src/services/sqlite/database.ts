@@ -98,11 +98,17 @@ export class SqliteDatabase {
 
   #send(): void {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
-    this.#underWay = this.#waiting.splice(0, maxBatch);
+    const batch = this.#waiting.splice(0, maxBatch);
+    this.#underWay = batch;
     this.#worker ??= this.#startWorker();
     this.#worker.ref();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
-    this.#worker.postMessage(this.#underWay.map(({ name, input }) => ({ name, input })));
+    try {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
+      this.#worker.postMessage(batch.map(({ name, input }) => ({ name, input })));
+    } catch (error) {
+      // Something in it cannot be handed over: that is a bug, but must not hold up what comes next.
+      this.#settle(batch.map(() => ({ failure: { message: String(error) } })));
+    }
   }
 
   #startWorker(): Worker {

@@ -9,11 +9,11 @@ import { applyWrite, type Write } from './writes.ts';
 // batch is one transaction, and its answer is sent when that is committed.
 
 export interface WriteFailure {
-  readonly code: ErrorCode | undefined;
+  readonly code?: ErrorCode;
   readonly message: string;
-  readonly retryAfter: number | undefined;
+  readonly retryAfter?: number;
   /** What SQLite said, for the log. */
-  readonly cause: string | undefined;
+  readonly cause?: string;
 }
 export type WriteOutcome = { readonly value: unknown } | { readonly failure: WriteFailure };
 
@@ -95,14 +95,8 @@ function forget(): void {
 
 function failureOf(thrown: unknown): WriteFailure {
   const error = asAppError(thrown);
+  if (!(error instanceof AppError)) return { message: error instanceof Error ? error.message : String(error) };
+  const { code, message, retryAfter } = error;
   const cause = thrown instanceof Error && thrown !== error ? thrown.message : undefined;
-  if (!(error instanceof AppError)) {
-    return {
-      code: undefined,
-      message: error instanceof Error ? error.message : String(error),
-      retryAfter: undefined,
-      cause,
-    };
-  }
-  return { code: error.code, message: error.message, retryAfter: error.retryAfter, cause };
+  return { code, message, ...(retryAfter !== undefined && { retryAfter }), ...(cause !== undefined && { cause }) };
 }
