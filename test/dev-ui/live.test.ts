@@ -116,10 +116,12 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       rounds += 1;
       if (rounds === 1) {
         for (let piece = 0; piece < 20; piece += 1) yield sound();
-        for await (const _ of input) break;
-        yield says('', { interrupted: true, content: undefined });
-        for await (const heard of input) if (heard.kind === 'content') break;
-        throw new Error('The provider hung up');
+        let isCutShort = false;
+        for await (const heard of input) {
+          if (!isCutShort) yield says('', { interrupted: true, content: undefined });
+          isCutShort = true;
+          if (heard.kind === 'content') throw new Error('The provider hung up');
+        }
       }
       for await (const heard of input) if (heard.kind === 'content') yield says('Back again');
     });
