@@ -1,6 +1,7 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { define, type JsonObject, toJson } from '../base/json.ts';
+import type { LiveInput } from '../core/model.ts';
 import type { CallbackContext, RunContext, ToolContext } from '../core/runtime.ts';
 import type { ArtifactService } from '../core/services.ts';
 import { StateView } from '../core/state.ts';
@@ -84,6 +85,7 @@ export class StepContext implements CallbackContext {
 export class ToolCallContext extends StepContext implements ToolContext {
   readonly functionCallId: string;
   readonly toolConfirmation?: ToolConfirmation;
+  liveInput?: AsyncIterable<LiveInput>;
   #own: LinkedAbort | undefined;
   #givenUp: { readonly reason: unknown } | undefined;
 

@@ -170,6 +170,8 @@ export interface ToolContext extends CallbackContext {
   readonly idempotencyKey: string;
   /** The user's verdict, when this call asked for one before. */
   readonly toolConfirmation?: ToolConfirmation;
+  /** For a `stream` in a live conversation: a copy of what the client sends from when it is first read. */
+  readonly liveInput?: AsyncIterable<LiveInput>;
   /** Asks the user before anything happens; the call is run again with the verdict. */
   requestConfirmation(request?: { hint?: string; payload?: unknown }): void;
   /** Asks the user for a credential (an ADK AuthConfig object). */

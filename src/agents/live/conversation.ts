@@ -44,7 +44,10 @@ export async function* converse(
   const { request, tools } = step;
   const mailbox = new Mailbox<Told>();
   const running = new LiveTools({ definition, tools, ctx, mailbox });
-  const line = new Line(input, () => void resume(ctx, running, mailbox));
+  const line = new Line(input, {
+    onSaid: (said) => running.overhear(said),
+    onVerdict: () => void resume(ctx, running, mailbox),
+  });
   using events = new LiveEvents({ definition, tools: tools.byName, request, ctx });
   request.onRetry = (retry) => events.noteRetry(retry);
   const onStop = (): void => {

@@ -3,17 +3,24 @@ import { type Content, functionResponsesOf } from '../../schemas/content.ts';
 import { isInternalResponse } from '../reserved-names.ts';
 import type { SharedInput } from './shared-input.ts';
 
+/** Who else hears what the client says. */
+interface Ears {
+  /** Told of what goes to the model. */
+  readonly onSaid: (input: LiveInput) => void;
+  /** Told when the client has answered a question that is not the model's. */
+  readonly onVerdict: () => void;
+}
+
 /** What one connection to a model hears: what the client says, and what tools have found. */
 export class Line {
   readonly #client: SharedInput;
-  readonly #onVerdict: () => void;
+  readonly #ears: Ears;
   readonly #found: Content[] = [];
   #isClosed = false;
 
-  /** `onVerdict` is told when the client has answered a question that is not the model's. */
-  constructor(client: SharedInput, onVerdict: () => void) {
+  constructor(client: SharedInput, ears: Ears) {
     this.#client = client;
-    this.#onVerdict = onVerdict;
+    this.#ears = ears;
   }
 
   /** Ends when the client has nothing more to say, and when the line is closed. */
@@ -25,9 +32,11 @@ export class Line {
         continue;
       }
       const said = await this.#client.next();
-      if (said && isVerdict(said)) this.#onVerdict();
-      else if (said) yield said;
-      else if (this.#client.hasEnded) return;
+      if (said && isVerdict(said)) this.#ears.onVerdict();
+      else if (said) {
+        this.#ears.onSaid(said);
+        yield said;
+      } else if (this.#client.hasEnded) return;
     }
   }
 

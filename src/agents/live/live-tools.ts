@@ -1,6 +1,7 @@
 import { LinkedAbort, stopOnAbort } from '../../base/abort.ts';
 import { AppError, errorText } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { LiveInput } from '../../core/model.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { RunContext, Tool, ToolContext } from '../../core/runtime.ts';
 import type { Content, FunctionCall } from '../../schemas/content.ts';
@@ -12,6 +13,7 @@ import { type StepTools, withTool } from '../step-tools.ts';
 import { answerCalls } from '../tool-phase.ts';
 import { asResponse } from '../tool-result.ts';
 import type { Mailbox } from './mailbox.ts';
+import { Overheard } from './overheard.ts';
 import { isStreaming, stopStreaming, stopStreamingTool } from './stop-streaming.ts';
 
 /** Something tools have to say: an event, and what of it the model is told once it is stored. */
@@ -28,6 +30,7 @@ interface Running {
 interface Stream {
   readonly name: string;
   readonly stop: LinkedAbort;
+  readonly overheard: Overheard;
 }
 
 interface LiveToolsOptions {
@@ -63,6 +66,11 @@ export class LiveTools {
   /** Runs calls the user has set free. The model had an answer to them before, so it is told of this one in words. */
   resume(freed: Resumption): void {
     void this.#answer(freed, true);
+  }
+
+  /** Lets streams that listen along hear what the client said. */
+  overhear(input: LiveInput): void {
+    for (const { overheard } of this.#streams.values()) overheard.hear(input);
   }
 
   /** Gives up calls whose answers the model does not want any more. */
@@ -142,7 +150,9 @@ export class LiveTools {
   async #follow(tool: Tool & Required<Pick<Tool, 'stream'>>, args: JsonObject, callId: string): Promise<void> {
     using stop = new LinkedAbort(this.#ctx.signal);
     const context = new ToolCallContext({ ...this.#ctx, signal: stop.signal }, callId);
-    this.#streams.set(callId, { name: tool.name, stop });
+    const overheard = new Overheard();
+    context.liveInput = overheard;
+    this.#streams.set(callId, { name: tool.name, stop, overheard });
     try {
       for await (const item of stopOnAbort(tool.stream(args, context), stop.signal)) {
         if (!(await this.#tell(tool.name, asResponse(item), context))) return;
@@ -151,6 +161,7 @@ export class LiveTools {
       if (!stop.signal.aborted) await this.#tell(tool.name, { error: errorText(error) }, context);
     } finally {
       this.#streams.delete(callId);
+      overheard.end();
       context.release();
     }
   }

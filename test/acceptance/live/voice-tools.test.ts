@@ -31,10 +31,20 @@ const agent = `
       await sleep(60_000, undefined, { signal: ctx.signal });
     },
   });
+  const watchers = streamingTool({
+    name: 'count_frames',
+    description: 'Counts the pictures of the camera.',
+    async *run(_args, ctx) {
+      let pictures = 0;
+      for await (const { kind, blob } of ctx.liveInput ?? []) {
+        if (kind === 'blob' && blob.mimeType === 'image/jpeg') yield { pictures: (pictures += 1), data: blob.data };
+      }
+    },
+  });
   const broken = functionTool({ name: 'broken', description: 'Fails.', run: () => { throw new Error('out of order'); } });
   const expert = llmAgent({ name: 'expert', model, description: 'Knows all.', instruction: 'Be wise.' });
   export const rootAgent = llmAgent({
-    name: 'voice', model, instruction: 'Speak.', tools: [weather, slow, remove, watch, broken], subAgents: [expert],
+    name: 'voice', model, instruction: 'Speak.', tools: [weather, slow, remove, watch, watchers, broken], subAgents: [expert],
   });
 `;
 
@@ -161,6 +171,23 @@ it('tells the model what a streaming tool finds as it comes, until the model sto
   });
   expect(again.toolResponse?.functionResponses[0]?.response).toEqual({ error: 'The function "watch" is not running' });
   expect(partsOf(client.frames).filter(({ text }) => text?.includes('returned'))).toHaveLength(2);
+});
+
+it('lets a streaming tool hear and see what the client sends, which the model gets all the same', async () => {
+  const { client, line } = await call();
+  const picture = (data: string): void => client.send({ blob: { mime_type: 'image/jpeg', data } });
+
+  line.send(calls({ id: 'c-1', name: 'count_frames' }));
+  await line.message(({ toolResponse }) => toolResponse !== undefined);
+  picture('AAAA');
+  client.send({ blob: { mime_type: 'audio/pcm;rate=16000', data: 'CCCC' } });
+  await line.asked('{\\"pictures\\":1,\\"data\\":\\"AAAA\\"}');
+  picture('BBBB');
+  await line.asked('{\\"pictures\\":2,\\"data\\":\\"BBBB\\"}');
+  await client.close();
+
+  const sent = line.messages.flatMap(({ realtimeInput }) => Object.keys(realtimeInput ?? {}));
+  expect(sent.toSorted()).toEqual(['audio', 'video', 'video']);
 });
 
 it('hangs up when another agent takes over, which goes on with the same client', async () => {
