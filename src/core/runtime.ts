@@ -25,10 +25,7 @@ import type { StateView } from './state.ts';
 export type MaybePromise<T> = T | Promise<T>;
 export type OneOrMany<T> = T | readonly T[];
 
-/**
- * Something that can take a turn. Any object with a `name` and a `run` is an agent; the other fields describe it to
- * other agents and to people.
- */
+/** Something that can take a turn: any object with a `name` and a `run`. The rest tells agents and people about it. */
 export interface Agent {
   readonly name: string;
   /** What other agents and the model are told about it. */
