@@ -3,6 +3,7 @@ import type { ArtifactService, MemoryService, SessionService } from '../core/ser
 import type { SessionKey } from '../schemas/session.ts';
 import { BucketArtifacts } from './artifacts/bucket-artifacts.ts';
 import { FileArtifacts } from './artifacts/files.ts';
+import { GoogleBucket } from './artifacts/gcs.ts';
 import { InMemoryArtifacts } from './artifacts/in-memory.ts';
 import { PostgresArtifactTables } from './artifacts/postgres.ts';
 import { S3Bucket } from './artifacts/s3.ts';
@@ -86,6 +87,7 @@ function artifactsAt(place: ServicePlace, databases: Databases): ArtifactService
   if (place.kind === 'sqlite') return new SqlArtifacts(new SqliteArtifactTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlArtifacts(new PostgresArtifactTables(databases.postgres(place.uri)));
   if (place.kind === 's3') return new BucketArtifacts(new S3Bucket(place), place.prefix);
+  if (place.kind === 'gs') return new BucketArtifacts(new GoogleBucket(place.bucket), place.prefix);
   return new InMemoryArtifacts();
 }
 

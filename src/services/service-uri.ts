@@ -15,13 +15,14 @@ export type ServicePlace =
       readonly prefix: string;
       readonly endpoint?: string;
       readonly region?: string;
-    };
+    }
+  | { readonly kind: 'gs'; readonly bucket: string; readonly prefix: string };
 
 export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
 
 const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
   sessions: ['memory', 'sqlite', 'postgres'],
-  artifacts: ['memory', 'file', 'sqlite', 'postgres', 's3'],
+  artifacts: ['memory', 'file', 'sqlite', 'postgres', 's3', 'gs'],
   memories: ['memory', 'sqlite', 'postgres'],
 };
 
@@ -31,10 +32,11 @@ const examples: Readonly<Record<ServicePlace['kind'], string>> = {
   postgres: 'postgres://USER@HOST/DATABASE',
   file: 'file:DIR',
   s3: 's3://BUCKET/PREFIX?endpoint=URL',
+  gs: 'gs://BUCKET/PREFIX',
 };
 
 /**
- * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`), and ADK's spellings of the same
+ * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`, `gs://…`), and ADK's spellings of the same
  * (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`).
  * Throws `ConfigurationException`.
  */
@@ -77,6 +79,10 @@ function placeOf(text: string): ServicePlace | undefined {
   if (/^file$/i.test(scheme)) {
     const folder = pathIn(rest);
     return folder === '' ? undefined : { kind: 'file', folder };
+  }
+  if (/^gs$/i.test(scheme)) {
+    const place = bucketIn(rest);
+    return place && !rest.includes('?') ? { kind: 'gs', ...place } : undefined;
   }
   return /^s3$/i.test(scheme) ? s3Place(rest) : undefined;
 }

@@ -28,16 +28,24 @@ it.each([
     's3://my.agents/?endpoint=http://s:9000',
     { kind: 's3', bucket: 'my.agents', prefix: '', endpoint: 'http://s:9000' },
   ],
+  ['gs://agents', { kind: 'gs', bucket: 'agents', prefix: '' }],
+  ['gs://agents/a/b', { kind: 'gs', bucket: 'agents', prefix: 'a/b/' }],
 ])('reads %s for artifacts', (text, place) => {
   expect(parseServiceUri('artifacts', text)).toEqual(place);
 });
 
-it.each(['s3:', 's3:agents', 's3://', 's3:///a', 's3://agents?endpoint=s:9000', 's3://agents?speed=high'])(
-  'refuses %s for artifacts',
-  (text) => {
-    expect(() => parseServiceUri('artifacts', text)).toThrow(/must be a place for artifacts: .*s3:\/\/BUCKET/);
-  },
-);
+it.each([
+  's3:',
+  's3:agents',
+  's3://',
+  's3:///a',
+  's3://agents?endpoint=s:9000',
+  's3://agents?speed=high',
+  'gs://',
+  'gs://agents?region=eu',
+])('refuses %s for artifacts', (text) => {
+  expect(() => parseServiceUri('artifacts', text)).toThrow(/must be a place for artifacts: .*s3:\/\/BUCKET/);
+});
 
 it.each([
   '',

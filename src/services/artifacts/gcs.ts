@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type * as Sdk from '@google-cloud/storage';
+import { AppError } from '../../base/errors.ts';
+import { optionalPackage } from '../optional-package.ts';
+import {
+  type Bucket,
+  bucketFailure,
+  type FoundObject,
+  type ListedObject,
+  type ObjectFacts,
+  watched,
+} from './bucket.ts';
+
+/**
+ * A bucket of Google Cloud Storage. Credentials come from the environment, as in all Google tools; with
+ * `STORAGE_EMULATOR_HOST` there are none.
+ */
+export class GoogleBucket implements Bucket {
+  readonly uri: string;
+  readonly maxMetadata = 8000;
+  readonly #name: string;
+  #opened: Promise<Sdk.Bucket> | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.uri = `gs://${name}`;
+  }
+
+  async list(prefix: string, depth: 'all' | 'direct'): Promise<ListedObject[]> {
+    return this.#try(async (bucket) => {
+      const [files] = await bucket.getFiles({
+        prefix,
+        fields: 'items(name,size),nextPageToken',
+        ...(depth === 'direct' && { delimiter: '/' }),
+      });
+      return files.map(({ name, metadata }) => ({ name, size: Number(metadata.size ?? 0) }));
+    });
+  }
+
+  async find(name: string): Promise<FoundObject | undefined> {
+    return this.#try(async (bucket) => {
+      try {
+        const [found] = await bucket.file(name).getMetadata();
+        const metadata = Object.entries(found.metadata ?? {}).map(([key, value]) => [key, String(value ?? '')]);
+        return {
+          contentType: found.contentType ?? 'application/octet-stream',
+          metadata: Object.fromEntries(metadata) as Record<string, string>,
+          size: Number(found.size ?? 0),
+          createTime: Date.parse(found.timeCreated ?? '') / 1000,
+        };
+      } catch (error) {
+        if (statusOf(error) === 404) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async create(name: string, facts: ObjectFacts, bytes: Uint8Array): Promise<boolean> {
+    return this.#try(async (bucket) => {
+      try {
+        const preconditionOpts = { ifGenerationMatch: 0 };
+        await bucket.file(name).save(Buffer.from(bytes), { ...uploadOf(facts), preconditionOpts });
+        return true;
+      } catch (error) {
+        if (statusOf(error) === 412) return false;
+        throw error;
+      }
+    });
+  }
+
+  async replace(name: string, facts: ObjectFacts, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const watch = watched(bytes);
+    try {
+      await this.#try((bucket) =>
+        pipeline(Readable.from(watch.bytes), bucket.file(name).createWriteStream(uploadOf(facts))),
+      );
+    } catch (error) {
+      throw watch.failure ?? error;
+    }
+  }
+
+  async *read(name: string, { start, end }: { start: number; end: number }): AsyncGenerator<Uint8Array, void, void> {
+    const body = await this.#try(async (bucket) =>
+      // What is stored compressed comes as it is stored: that is what the range is of.
+      bucket.file(name).createReadStream({ start, end: end - 1, validation: false, decompress: false }),
+    );
+    try {
+      yield* body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      if (statusOf(error) !== 404) throw bucketFailure(this.uri, error, statusOf(error));
+      throw new AppError('artifact_not_found', 'The artifact was deleted while it was read', { cause: error });
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#try((bucket) => bucket.file(name).delete({ ignoreNotFound: true }));
+  }
+
+  async check(): Promise<void> {
+    await this.#try((bucket) => bucket.getFiles({ maxResults: 1, autoPaginate: false }));
+  }
+
+  close(): void {
+    // It holds nothing between requests.
+    this.#opened = undefined;
+  }
+
+  async #try<Result>(act: (bucket: Sdk.Bucket) => Promise<Result>): Promise<Result> {
+    try {
+      this.#opened ??= this.#open();
+      return await act(await this.#opened);
+    } catch (error) {
+      throw bucketFailure(this.uri, error, statusOf(error));
+    }
+  }
+
+  async #open(): Promise<Sdk.Bucket> {
+    const { Storage } = await optionalPackage('@google-cloud/storage', () => import('@google-cloud/storage'));
+    // A request that is no use without an answer soon is not tried for the ten minutes that are usual there.
+    return new Storage({ retryOptions: { maxRetries: 3, totalTimeout: 15 } }).bucket(this.#name);
+  }
+}
+
+/** One request, whose bytes count only when all have come and their digest is right. */
+const uploadOf = ({ contentType, metadata }: ObjectFacts): Sdk.CreateWriteStreamOptions => ({
+  resumable: false,
+  validation: 'md5',
+  metadata: { contentType, metadata: { ...metadata } },
+});
+
+function statusOf(error: unknown): number | undefined {
+  const code = error instanceof Error && 'code' in error ? Number(error.code) : Number.NaN;
+  return Number.isNaN(code) ? undefined : code;
+}
