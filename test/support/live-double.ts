@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -13,7 +13,9 @@ export interface LiveClientMessage {
   readonly toolResponse?: { functionResponses: { id?: string; name: string; response: Json }[] };
 }
 
-const path = /^\/+ws\/google\.ai\.generativelanguage\.v1\w*\.GenerativeService\.BidiGenerateContent$/;
+/** Of the Developer API and of Vertex AI. */
+const path =
+  /^\/+ws\/google\.(?:ai\.generativelanguage\.v1\w*\.GenerativeService\.|cloud\.aiplatform\.v1\w*\.LlmBidiService\/)BidiGenerateContent$/;
 
 interface DoubleOptions {
   /** Answers the handshake with this status instead of taking the connection. */
@@ -45,7 +47,7 @@ export class LiveDouble {
         return;
       }
       accept.handleUpgrade(request, socket, head, (client) => {
-        this.connections.push(new LiveDoubleConnection(client, request.url ?? '', this.options));
+        this.connections.push(new LiveDoubleConnection(client, request, this.options));
         this.#look?.();
       });
     });
@@ -92,15 +94,17 @@ export class LiveDouble {
 export class LiveDoubleConnection {
   readonly socket: WebSocket;
   readonly url: string;
+  readonly headers: IncomingHttpHeaders;
   readonly messages: LiveClientMessage[] = [];
   /** Resolves with the code the client closed with, or 1006. */
   readonly closed: Promise<number>;
   #isClosed = false;
   #look: (() => void) | undefined;
 
-  constructor(socket: WebSocket, url: string, { ignoreSetup = false }: DoubleOptions) {
+  constructor(socket: WebSocket, { url = '', headers }: IncomingMessage, { ignoreSetup = false }: DoubleOptions) {
     this.socket = socket;
     this.url = url;
+    this.headers = headers;
     socket.on('message', (data: Buffer) => {
       const message = JSON.parse(data.toString()) as LiveClientMessage;
       this.messages.push(message);
