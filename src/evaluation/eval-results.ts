@@ -34,9 +34,10 @@ export class EvalResults {
 
   /** The session of an evaluated case, and which one it was, when one of the results has it. */
   async sessionOf(appName: string, sessionId: string): Promise<{ session: Session; title: string } | undefined> {
-    for (const resultId of (await this.list(appName)).toReversed()) {
+    const newestFirst = (await this.list(appName)).toSorted((a, b) => secondsIn(b) - secondsIn(a));
+    for (const resultId of newestFirst.slice(0, searchedResults)) {
       const text = await this.#files.read(appName, 'result', resultId);
-      if (!text?.includes(sessionId)) continue; // reading them all would take long
+      if (!text?.includes(sessionId)) continue; // parsing them all would take long
       const { evalCaseResults } = await this.get(appName, resultId);
       const found = evalCaseResults.find((result) => result.sessionId === sessionId);
       if (!found?.sessionDetails) continue;
@@ -57,6 +58,12 @@ export class EvalResults {
   }
 }
 
+/** Results a session is looked for in: anybody may ask for one that never was. */
+const searchedResults = 100;
+
+/** When a result was made, as its id ends. */
+const secondsIn = (resultId: string): number => Number(resultId.slice(resultId.lastIndexOf('_') + 1)) || 0;
+
 /** The id of a result: the UI of ADK puts the same together from app, set and time. */
 export const resultIdOf = (appName: string, setId: string, seconds: number): string =>
   `${appName}_${setId}_${seconds}`.replaceAll('/', '_');
@@ -64,7 +71,6 @@ export const resultIdOf = (appName: string, setId: string, seconds: number): str
 /** Those of the ids that name runs of a set, newest first. */
 export function runsOf(appName: string, setId: string, resultIds: readonly string[]): string[] {
   const start = resultIdOf(appName, setId, 0).slice(0, -1);
-  const secondsIn = (id: string): number => Number(id.slice(start.length));
   const own = resultIds.filter((id) => id.startsWith(start) && /^\d+(?:\.\d+)?$/.test(id.slice(start.length)));
   return own.toSorted((a, b) => secondsIn(b) - secondsIn(a));
 }
