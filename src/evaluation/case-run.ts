@@ -63,88 +63,97 @@ const usualUser = 'test_user_id';
  * nothing for the app's users. Throws only when the signal aborts or the session cannot be made.
  */
 export async function runCase(surroundings: AgentSurroundings, options: CaseRunOptions): Promise<CaseRun> {
-  const { app, evalCase, next, tape, signal } = options;
-  const services = {
-    sessions: new InMemorySessions(),
-    artifacts: new InMemoryArtifacts(),
-    memories: new InMemoryMemories(),
-  };
-  const { plugins = [], ...rest } = surroundings;
-  const others = plugins.filter(({ name }) => name !== 'record' && name !== 'replay');
-  const runner = new Runner({
-    ...rest,
-    services,
-    plugins: [...others, ...tapePlugins(tape)],
-    loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
-  });
-  const key: SessionKey = {
-    appName: app.name,
-    userId: evalCase.sessionInput?.userId || usualUser,
-    sessionId: newId(evaluationPrefix),
-  };
-  const state = withoutOwnKeys(evalCase.sessionInput?.state ?? {});
-  await services.sessions.createSession(key, { sessionId: key.sessionId, state });
-
-  const sessionNow = async (): Promise<Session> => {
-    const session = await services.sessions.getSession(key);
-    if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" is gone`);
-    return session;
-  };
-  const durations: number[] = [];
-  const turns = async (): Promise<Invocation[]> =>
-    invocationsOf((await sessionNow()).events).map((turn, index) => {
-      const duration = durations[index];
-      return duration === undefined ? turn : { ...turn, duration };
-    });
-  const done = async (errorMessage?: string): Promise<CaseRun> => {
-    const session = await sessionNow();
-    return {
-      session: { ...session, state: withoutOwnKeys(session.state), events: session.events.map(withoutTape) },
-      artifacts: services.artifacts,
-      invocations: await turns(),
-      ...(errorMessage !== undefined && { errorMessage }),
-    };
-  };
-
-  for (let index = 0; ; index += 1) {
+  const { next, signal } = options;
+  const conversation = new Conversation(surroundings, options);
+  await conversation.begin();
+  for (;;) {
     signal.throwIfAborted();
     try {
-      const message = await next(await turns());
-      if (!message) return await done();
-      const begun = performance.now();
-      const fault = await say(runner, { key, message: await prepared(message, sessionNow), tape, index }, signal);
-      durations.push((performance.now() - begun) / 1000);
-      if (fault !== undefined) return await done(fault);
+      const message = await next(await conversation.turns());
+      if (!message) return await conversation.end();
+      const fault = await conversation.say(message);
+      if (fault !== undefined) return await conversation.end(fault);
     } catch (error) {
       signal.throwIfAborted();
-      return await done(inWords(error));
+      return await conversation.end(inWords(error));
     }
   }
 }
 
-interface Saying {
-  readonly key: SessionKey;
-  readonly message: Content;
-  readonly tape: CaseTape | undefined;
-  readonly index: number;
-}
+/** A session of its own, and the agent that talks in it. */
+class Conversation {
+  readonly #options: CaseRunOptions;
+  readonly #services = {
+    sessions: new InMemorySessions(),
+    artifacts: new InMemoryArtifacts(),
+    memories: new InMemoryMemories(),
+  };
+  readonly #runner: Runner;
+  readonly #key: SessionKey;
+  /** Seconds of each turn so far. */
+  readonly #durations: number[] = [];
+  #said = 0;
 
-/** Runs the agent for one message. Gives what went wrong, when the model or the agent says that something did. */
-async function say(runner: Runner, saying: Saying, signal: AbortSignal): Promise<string | undefined> {
-  const { key, message, tape, index } = saying;
-  const stateDelta = tapeState(tape, index);
-  let last: Event | undefined;
-  const request = { ...key, newMessage: message, streaming: false, ...(stateDelta && { stateDelta }) };
-  for await (const event of await runner.start(request, signal)) {
-    signal.throwIfAborted();
-    last = event;
+  constructor({ plugins = [], ...surroundings }: AgentSurroundings, options: CaseRunOptions) {
+    const { app, evalCase, tape } = options;
+    this.#options = options;
+    const others = plugins.filter(({ name }) => name !== 'record' && name !== 'replay');
+    this.#runner = new Runner({
+      ...surroundings,
+      services: this.#services,
+      plugins: [...others, ...tapePlugins(tape)],
+      loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
+    });
+    const userId = evalCase.sessionInput?.userId || usualUser;
+    this.#key = { appName: app.name, userId, sessionId: newId(evaluationPrefix) };
   }
-  if (last?.errorCode === undefined) return undefined;
-  return `${last.errorCode}: ${last.errorMessage ?? ''}`;
-}
 
-async function prepared(message: Content, sessionNow: () => Promise<Session>): Promise<Content> {
-  return withCallIds({ ...message, role: message.role ?? 'user' }, (await sessionNow()).events);
+  async begin(): Promise<void> {
+    const state = withoutOwnKeys(this.#options.evalCase.sessionInput?.state ?? {});
+    await this.#services.sessions.createSession(this.#key, { sessionId: this.#key.sessionId, state });
+  }
+
+  async turns(): Promise<Invocation[]> {
+    const { events } = await this.#session();
+    return invocationsOf(events).map((turn, index) => {
+      const duration = this.#durations[index];
+      return duration === undefined ? turn : { ...turn, duration };
+    });
+  }
+
+  /** Runs the agent for one message. Gives what went wrong, when the model or the agent says that something did. */
+  async say(message: Content): Promise<string | undefined> {
+    const { tape, signal } = this.#options;
+    const { events } = await this.#session();
+    const newMessage = withCallIds({ ...message, role: message.role ?? 'user' }, events);
+    const stateDelta = tapeState(tape, this.#said);
+    this.#said += 1;
+    const request = { ...this.#key, newMessage, streaming: false, ...(stateDelta && { stateDelta }) };
+    const begun = performance.now();
+    let last: Event | undefined;
+    for await (const event of await this.#runner.start(request, signal)) {
+      signal.throwIfAborted();
+      last = event;
+    }
+    this.#durations.push((performance.now() - begun) / 1000);
+    return last?.errorCode === undefined ? undefined : `${last.errorCode}: ${last.errorMessage ?? ''}`;
+  }
+
+  async end(errorMessage?: string): Promise<CaseRun> {
+    const session = await this.#session();
+    return {
+      session: { ...session, state: withoutOwnKeys(session.state), events: session.events.map(withoutTape) },
+      artifacts: this.#services.artifacts,
+      invocations: await this.turns(),
+      ...(errorMessage !== undefined && { errorMessage }),
+    };
+  }
+
+  async #session(): Promise<Session> {
+    const session = await this.#services.sessions.getSession(this.#key);
+    if (session) return session;
+    throw new AppError('session_not_found', `Session "${this.#key.sessionId}" is gone`);
+  }
 }
 
 function tapePlugins(tape: CaseTape | undefined): Plugin[] {
