@@ -10,9 +10,6 @@ export type { ArtifactVersion, Part };
 const artifactPath = (key: SessionKey, name: string): string =>
   `${sessionPath(key)}/artifacts/${name.split('/').map(encodeURIComponent).join('/')}`;
 
-export const listArtifacts = (key: SessionKey, signal?: AbortSignal): Promise<string[]> =>
-  getJson(`${sessionPath(key)}/artifacts`, signal);
-
 export const loadArtifact = (key: SessionKey, name: string, version?: number, signal?: AbortSignal): Promise<Part> =>
   getJson(artifactPath(key, name) + (version === undefined ? '' : `/versions/${version}`), signal);
 

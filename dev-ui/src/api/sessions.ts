@@ -1,5 +1,4 @@
 import type { Event } from '../../../src/schemas/event.ts';
-import type { ListEventsResponse } from '../../../src/schemas/records.ts';
 import type { Session, SessionKey, SessionOwner, SessionRequest, State } from '../../../src/schemas/session.ts';
 import { getJson, path, sendJson } from './server.ts';
 
@@ -23,9 +22,6 @@ export const readSession = (
   options: { recent?: number; signal?: AbortSignal } = {},
 ): Promise<Session> =>
   getJson(sessionPath(key) + (options.recent ? `?numRecentEvents=${options.recent}` : ''), options.signal);
-
-export const listEvents = (key: SessionKey, pageToken?: string): Promise<ListEventsResponse> =>
-  getJson(`${sessionPath(key)}/events${pageToken === undefined ? '' : `?pageToken=${encodeURIComponent(pageToken)}`}`);
 
 /** Merges into the state; `null` deletes a key. */
 export const patchState = (key: SessionKey, stateDelta: State): Promise<Session> =>

@@ -49,7 +49,6 @@ export interface ErrorRow extends RowOf<'error'> {}
 export interface NoteRow extends RowOf<'note'> {}
 
 export type Row = UserRow | TextRow | CallRow | FoldRow | RequestRow | TransferRow | ErrorRow | NoteRow;
-export type RowKind = Row['kind'];
 export type RequestKind = 'confirmation' | 'input' | 'credential';
 
 const requestKinds: Readonly<Record<string, RequestKind>> = {
