@@ -112,12 +112,13 @@ export interface RunStore {
    * the others). `mayJudge`: whether this replica was in touch long enough to tell who is dead.
    */
   adopt(known: readonly string[], mayJudge: boolean): Promise<AdoptedRun[]>;
-  /** Gives the runs of this replica to whoever wants them. */
-  handBack(): Promise<void>;
+  /** Gives runs of this replica to whoever wants them. */
+  handBack(refs: readonly RunRef[]): Promise<void>;
   /** Tells another replica something; it may get lost. */
   send(home: string, message: string): Promise<void>;
   /** `onMessage` for what others send; `onBreak` when messages may have been lost. */
   listen(onMessage: (message: string) => void, onBreak: () => void): void;
+  /** Says that this replica is gone. */
   close(): Promise<void>;
 }
 

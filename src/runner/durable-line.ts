@@ -65,6 +65,7 @@ export class DurableLine implements RunLine {
     const { appName, userId, sessionId } = session;
     const key = { appName, userId, sessionId };
     const turn = new DurableTurn(key, arrival.id, signal, (one, end) => this.#finish(one, end));
+    turn.isDetached = arrival.isDetached === true;
     const name = nameOf(session, turn.id);
     if (this.#turns.has(name)) {
       throw new AppError('session_busy', `Run "${turn.id}" is not over yet`, { retryAfter: 1 });
@@ -95,13 +96,12 @@ export class DurableLine implements RunLine {
     return [...this.#turns.values()];
   }
 
-  /** Leaves all runs to others: they go on elsewhere, from their last stored event. */
+  /** Leaves the runs that go on by themselves to others, who go on from the last event that is stored. */
   async handBack(): Promise<void> {
-    const turns = [...this.#turns.values()];
+    const turns = this.all().filter(({ isDetached }) => isDetached);
     for (const turn of turns) turn.giveUp(new AppError('run_interrupted', 'The run goes on at another server'));
     await Promise.all(turns.map((turn) => turn.over));
-    this.close();
-    await this.#options.store.handBack();
+    await this.#options.store.handBack(turns.flatMap(({ ref }) => ref ?? []));
   }
 
   close(): void {

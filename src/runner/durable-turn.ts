@@ -26,6 +26,8 @@ export class DurableTurn implements Turn, LocalRun {
   readonly isHold: boolean;
   /** Whether its turn did not come at once, or it was begun by another replica. */
   hasWaited = false;
+  /** It goes on without whoever asked for it. */
+  isDetached = false;
   /** Known once the run is in the store. */
   ref: RunRef | undefined;
   fence: number | undefined;

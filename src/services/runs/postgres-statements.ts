@@ -124,8 +124,10 @@ export const ownStatement = `update sessions set owner = $2, fence = fence + 1 w
 /** $1 run */
 export const stepsStatement = `select coalesce(max(step) + 1, 0) as steps from agent_events where run_id = $1`;
 
+/** $1 home, $2 runs */
+export const handBackStatement = `update agent_runs set home = null
+  where id = any ($2::text[]) and home = $1 and state in ('queued', 'running')`;
+
 /** $1 home */
-export const handBackStatements = [
-  `update agent_runs set home = null where home = $1 and state in ('queued', 'running')`,
-  `delete from agent_replicas where id = $1 or alive_until < now() - interval '10 minutes'`,
-];
+export const goneStatement = `delete from agent_replicas
+  where id = $1 or alive_until < now() - interval '10 minutes'`;

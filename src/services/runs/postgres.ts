@@ -157,8 +157,8 @@ export class PostgresRuns implements RunStore {
     return adopted;
   }
 
-  async handBack(): Promise<void> {
-    for (const text of sql.handBackStatements) await this.#query({ text, values: [this.home] });
+  async handBack(refs: readonly RunRef[]): Promise<void> {
+    await this.#query({ text: sql.handBackStatement, values: [this.home, refs.map(({ id }) => id)] });
   }
 
   /** Not in the transaction of anything else: a NOTIFY makes all transactions that have one wait for each other. */
@@ -172,8 +172,11 @@ export class PostgresRuns implements RunStore {
   }
 
   async close(): Promise<void> {
-    this.#link?.close();
+    if (!this.#link) return;
+    this.#link.close();
     this.#link = undefined;
+    // Else it counts as lost after a while.
+    await this.#query({ text: sql.goneStatement, values: [this.home] }).catch(() => {});
   }
 
   #adopt(ref: RunRef, home: string | null): Promise<AdoptedRun | undefined> {

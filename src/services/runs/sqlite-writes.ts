@@ -176,9 +176,13 @@ export function takeRun(
   return { fence, steps: stepsOf(connection, ref.id) };
 }
 
-export function handBackRuns({ connection }: WriteContext, { home }: { home: string }): void {
-  connection.run(`update agent_runs set home = null where home = ? and ${isOpen}`, home);
-  connection.run('delete from agent_replicas where id = ? or alive_until < ?', home, Date.now() - 600_000);
+export function handBackRuns(
+  { connection }: WriteContext,
+  { home, ids }: { home: string; ids: readonly string[] },
+): void {
+  const sql = `update agent_runs set home = null where id = ? and home = ? and ${isOpen}`;
+  for (const id of ids) connection.run(sql, id, home);
+  connection.run('delete from agent_replicas where alive_until < ?', Date.now() - 600_000);
 }
 
 function own(connection: Connection, session: number, home: string): number {

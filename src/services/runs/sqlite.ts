@@ -116,9 +116,10 @@ export class SqliteRuns implements RunStore {
     return adopted;
   }
 
-  async handBack(): Promise<void> {
-    await this.#database.write('handBackRuns', { home: this.home });
-    this.#open.clear();
+  async handBack(refs: readonly RunRef[]): Promise<void> {
+    const ids = refs.map(({ id }) => id);
+    await this.#database.write('handBackRuns', { home: this.home, ids });
+    for (const id of ids) this.#open.delete(id);
   }
 
   /** There is nobody else. */

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { newEvent } from '../../src/core/new-event.ts';
+import type { NewRun, Placed, RunStore } from '../../src/core/run-store.ts';
+import type { RunKey } from '../../src/core/runs.ts';
+import type { SessionService } from '../../src/core/services.ts';
+import type { Session } from '../../src/schemas/session.ts';
+
+/** Two replicas that share a store, and the sessions beside it. */
+export interface RunStores {
+  readonly one: RunStore;
+  readonly other: RunStore;
+  readonly sessions: SessionService;
+}
+
+const queue = { maxOpen: 16, isFirst: false };
+const reject = { maxOpen: 0, isFirst: false };
+const done = { status: 'done' } as const;
+
+/** What every store of runs promises. */
+export function runStoreContract(name: string, open: () => Promise<RunStores> | RunStores): void {
+  describe(`${name} as a store of runs`, () => {
+    let one: RunStore;
+    let other: RunStore;
+    let sessions: SessionService;
+    let session: Session;
+    beforeEach(async () => {
+      ({ one, other, sessions } = await open());
+      session = await sessions.createSession({ appName: 'app', userId: 'u' });
+      await Promise.all([one.beat(), other.beat()]);
+    });
+
+    const key = (runId: string = `e-${randomUUID()}`): RunKey => ({
+      appName: 'app',
+      userId: 'u',
+      sessionId: session.id,
+      runId,
+    });
+    const run = (fields: Partial<NewRun> = {}): NewRun => ({
+      key: key(),
+      kind: 'run',
+      isDetached: true,
+      input: '{}',
+      isNew: true,
+      ...fields,
+    });
+    const append = (text: string, { ref, fence = 0 }: Placed, step: number) => {
+      const event = newEvent({ invocationId: 'e-1' }, 'a', { content: { role: 'model', parts: [{ text }] } });
+      return sessions.appendEvent(session, event, { runId: ref.id, fence, step });
+    };
+
+    it('begins a run when nobody is before it, and the next one after it', async () => {
+      const first = await one.enter(run(), queue);
+      const second = await other.enter(run(), queue);
+
+      expect(first.fence).toEqual(expect.any(Number));
+      expect(second.fence).toBeUndefined();
+      expect(await other.begin(second.ref)).toBe('waits');
+      await one.finish(first.ref, first.fence, done);
+      expect(await other.begin(second.ref)).toEqual({ fence: (first.fence ?? 0) + 1 });
+    });
+
+    it('lets runs begin in the order they came, but for those that go first', async () => {
+      const first = await one.enter(run(), queue);
+      const second = await one.enter(run(), queue);
+      const third = await other.enter(run(), queue);
+      const hasty = await other.enter(run(), { maxOpen: 16, isFirst: true });
+      await one.finish(first.ref, first.fence, done);
+
+      expect(await one.begin(second.ref)).toBe('waits');
+      expect(await other.begin(third.ref)).toBe('waits');
+      expect(await other.begin(hasty.ref)).toEqual({ fence: expect.any(Number) });
+    });
+
+    it('takes one of many runs that want to be alone, and no more than may wait', async () => {
+      const entered = await Promise.allSettled(
+        Array.from({ length: 10 }, (_, index) => (index % 2 ? one : other).enter(run(), reject)),
+      );
+      expect(entered.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const result of entered) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'session_busy', retryAfter: 1 });
+      }
+
+      await one.enter(run(), { maxOpen: 1, isFirst: false });
+      await expect(one.enter(run(), { maxOpen: 1, isFirst: false })).rejects.toMatchObject({ code: 'queue_full' });
+      await expect(one.enter(run({ key: { ...key(), sessionId: 'none' } }), queue)).rejects.toMatchObject({
+        code: 'session_not_found',
+      });
+    });
+
+    it('stores nothing for a run that has lost its session', async () => {
+      const first = await one.enter(run(), queue);
+      await append('mine', first, 0);
+      await one.handBack([first.ref]);
+      const [taken] = await other.adopt([], true);
+
+      await expect(append('late', first, 1)).rejects.toMatchObject({ code: 'session_changed' });
+      expect(taken).toMatchObject({ ref: first.ref, steps: 1, attempts: 1, kind: 'run', isDetached: true });
+      await one.finish(first.ref, first.fence, done);
+      expect((await other.find(taken!.key))?.run.status).toBe('running');
+      await other.finish(first.ref, taken!.fence, done);
+      expect((await other.find(taken!.key))?.run.status).toBe('done');
+    });
+
+    it('takes over what waits, too, and nothing that is known', async () => {
+      const first = await one.enter(run(), queue);
+      const second = await one.enter(run(), queue);
+      const known = [first.ref, second.ref].map(({ id }) => id.slice(id.indexOf('/') + 1));
+      expect(await one.adopt(known, true)).toEqual([]);
+      await one.handBack([first.ref, second.ref]);
+
+      const taken = await other.adopt([], true);
+
+      expect(taken.map(({ ref, fence }) => [ref.id, typeof fence])).toEqual([
+        [first.ref.id, 'number'],
+        [second.ref.id, 'undefined'],
+      ]);
+      expect(await one.begin(second.ref)).toBe('gone');
+    });
+
+    it('tells a run that it shall end, and who has it', async () => {
+      const first = await one.enter(run(), queue);
+
+      expect(await other.cancel(first.ref, 'run_cancelled')).toBe(one.home);
+      expect(await one.beat()).toEqual([{ ref: first.ref, reason: 'run_cancelled' }]);
+      await one.finish(first.ref, first.fence, { status: 'cancelled', error: { code: 'run_cancelled', message: 'm' } });
+      expect(await other.cancel(first.ref, 'run_cancelled')).toBeUndefined();
+      expect(await other.cancelCurrent(first.ref.session, 'run_interrupted')).toBeUndefined();
+    });
+
+    it('ends a run that never began, and lets the others move up', async () => {
+      const first = await one.enter(run(), queue);
+      const second = await one.enter(run(), queue);
+      const third = await one.enter(run(), queue);
+      await one.finish(second.ref, undefined, { status: 'cancelled' });
+      await one.finish(first.ref, first.fence, done);
+
+      expect(await one.begin(second.ref)).toBe('gone');
+      expect(await one.begin(third.ref)).toEqual({ fence: expect.any(Number) });
+    });
+
+    it('shows runs as they are, the newest first, and forgets those that never were', async () => {
+      const [a, b, c] = [run(), run(), run({ kind: 'hold' })];
+      const first = await one.enter(a, queue);
+      const error = { code: 'model_failed', message: 'No' };
+      await one.finish(first.ref, first.fence, { status: 'failed', error });
+      const second = await one.enter(b, queue);
+      await one.enter(c, queue);
+
+      const list = await other.list(key(), 10);
+      expect(list.map((stored) => [stored.run.id, stored.run.status])).toEqual([
+        [b.key.runId, 'running'],
+        [a.key.runId, 'failed'],
+      ]);
+      expect(list[1]?.run).toMatchObject({ error, endedAt: expect.any(Number), startedAt: expect.any(Number) });
+      expect(list[0]?.run.createdAt).toBeCloseTo(Date.now() / 1000, -2);
+      await one.finish(second.ref, second.fence, undefined);
+      expect(await other.find(b.key)).toBeUndefined();
+    });
+
+    it('keeps one run for an idempotency key of a session', async () => {
+      const first = run({ idempotencyKey: 'k', fingerprint: 'f' });
+      const entered = await Promise.allSettled([
+        one.enter(first, queue),
+        other.enter(run({ idempotencyKey: 'k', fingerprint: 'f' }), queue),
+      ]);
+
+      expect(entered.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+      expect(entered.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'run_exists' } });
+      expect(await other.asked(key(), 'k')).toMatchObject({ fingerprint: 'f' });
+      expect(await other.asked(key(), 'other')).toBeUndefined();
+    });
+
+    it('lets a run go on under its id once it is over, and not before', async () => {
+      const first = run();
+      const placed = await one.enter(first, queue);
+      await append('said', placed, 0);
+      await expect(other.enter({ ...first, isNew: false }, queue)).rejects.toMatchObject({ code: 'session_busy' });
+      await one.finish(placed.ref, placed.fence, done);
+
+      const again = await other.enter({ ...first, isNew: false }, queue);
+
+      expect(again).toMatchObject({ ref: placed.ref, fence: expect.any(Number), steps: 1 });
+      await other.finish(again.ref, again.fence, done);
+      expect((await one.enter(run(), reject)).fence).toEqual(expect.any(Number));
+    });
+  });
+}
