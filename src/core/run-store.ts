@@ -108,10 +108,11 @@ export interface RunStore {
   /** Says that this replica lives, and asks which of its runs shall end. */
   beat(): Promise<CancelFlag[]>;
   /**
-   * Takes over runs whose home is dead, and those of this replica that nobody here knows any more (`known`: the ids of
-   * the others). `mayJudge`: whether this replica was in touch long enough to tell who is dead.
+   * Takes over runs whose home is dead, and those of this replica that nobody here knows any more. `known` gives the ids
+   * of the others; it is asked again when the store has answered, for runs are entered meanwhile. `mayJudge`: whether
+   * this replica was in touch long enough to tell who is dead.
    */
-  adopt(known: readonly string[], mayJudge: boolean): Promise<AdoptedRun[]>;
+  adopt(known: () => readonly string[], mayJudge: boolean): Promise<AdoptedRun[]>;
   /** Gives runs of this replica to whoever wants them. */
   handBack(refs: readonly RunRef[]): Promise<void>;
   /** Tells another replica something; it may get lost. */

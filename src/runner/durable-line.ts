@@ -17,7 +17,7 @@ export interface DurableLineOptions {
 
 const beatMs = 1_000;
 /** A run that waits asks again after this, should nobody have told it. */
-const askAgainMs = 1_000;
+const askAgainMs = 2_000;
 
 /**
  * Lets one run at a time into each session, over all servers that share a store. A run that is begun holds its session

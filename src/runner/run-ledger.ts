@@ -17,7 +17,7 @@ export interface RunLedgerOptions {
 }
 
 /** Pauses before a run that shall end is looked at again; the last one counts for all that follow. */
-const lookMs = [10, 20, 40, 80, 150, 250];
+const lookMs = [10, 20, 40, 80, 150, 300, 600, 1_000];
 
 /** The runs of all replicas, as the store knows them. */
 export class RunLedger {

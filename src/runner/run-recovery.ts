@@ -52,7 +52,8 @@ export class RunRecovery {
     const { store, line, log } = this.#options;
     if (!line.isInTouch) return;
     try {
-      for (const run of await store.adopt([...line.known, ...this.#resumed], line.isSteady)) await this.#take(run);
+      const known = (): string[] => [...line.known, ...this.#resumed];
+      for (const run of await store.adopt(known, line.isSteady)) await this.#take(run);
     } catch (error) {
       log?.warn({ err: error }, 'runs of other servers could not be taken over');
     }

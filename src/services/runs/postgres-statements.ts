@@ -101,7 +101,8 @@ export const beatStatement = `with b as (
     where home = $1 and cancel is not null and state in ('queued', 'running')`;
 
 // $1 home, $2 runs known here, $3 may judge, $4 lease in ms
-export const orphansStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber", r.home
+export const orphansStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber",
+    r.invocation_id as "runId", r.home
   from agent_runs r
   where r.state in ('queued', 'running') and (r.home is null or (r.home = $1 and r.invocation_id <> all ($2::text[]))
     or ($3::boolean and now() - pg_postmaster_start_time() > $4 * interval '1 millisecond' and r.home <> $1

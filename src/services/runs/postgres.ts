@@ -143,14 +143,16 @@ export class PostgresRuns implements RunStore {
     }));
   }
 
-  async adopt(known: readonly string[], mayJudge: boolean): Promise<AdoptedRun[]> {
-    const orphans = await this.#query<{ rowId: string; sessionNumber: number; home: string | null }>({
+  async adopt(known: () => readonly string[], mayJudge: boolean): Promise<AdoptedRun[]> {
+    const orphans = await this.#query<Orphan>({
       name: 'agent-run-orphans',
       text: sql.orphansStatement,
-      values: [this.home, known, mayJudge, leaseMs],
+      values: [this.home, known(), mayJudge, leaseMs],
     });
     const adopted: AdoptedRun[] = [];
-    for (const { rowId, sessionNumber, home } of orphans) {
+    const stillKnown = new Set(known());
+    for (const { rowId, sessionNumber, home, runId } of orphans) {
+      if (home === this.home && stillKnown.has(runId)) continue;
       const run = await this.#adopt({ session: sessionNumber, id: rowId }, home);
       if (run) adopted.push(run);
     }
@@ -245,6 +247,13 @@ interface Entered {
   readonly sessionNumber: number;
   readonly state: string;
   readonly fence: number;
+}
+
+interface Orphan {
+  readonly rowId: string;
+  readonly sessionNumber: number;
+  readonly runId: string;
+  readonly home: string | null;
 }
 
 interface Taken extends RunKey {

@@ -99,17 +99,18 @@ export class SqliteRuns implements RunStore {
   }
 
   /** The file is not out of reach while its server lives: a sign of life that is overdue says enough. */
-  async adopt(known: readonly string[]): Promise<AdoptedRun[]> {
+  async adopt(known: () => readonly string[]): Promise<AdoptedRun[]> {
     const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home, r.kind,
         r.is_detached as isDetached, r.input, r.attempts, r.cancel, s.app_name as appName, s.user_id as userId,
         s.id as sessionId, exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > ?) as isAlive
       from agent_runs r join sessions s on s.num = r.session_num
       where r.state in ('queued', 'running') order by r.pos`;
     const rows = await this.#read((connection) => connection.all<OpenRow>(sql, Date.now()));
+    const stillKnown = new Set(known());
     const adopted: AdoptedRun[] = [];
     for (const row of rows) {
       const isOwn = row.home === this.home;
-      const isOrphan = isOwn ? !known.includes(row.runId) : row.isAlive === 0 || hasEnded(row.home);
+      const isOrphan = isOwn ? !stillKnown.has(row.runId) : row.isAlive === 0 || hasEnded(row.home);
       const run = isOrphan ? await this.#adopt(row) : undefined;
       if (run) adopted.push(run);
     }
