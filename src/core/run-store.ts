@@ -123,5 +123,5 @@ export interface RunStore {
   close(): Promise<void>;
 }
 
-/** How long a replica lives without a word. */
-export const leaseMs = 4_000;
+/** How long a replica lives without a word. Shorter, and a busy machine would count as dead. */
+export const leaseMs = 6_000;

@@ -26,6 +26,7 @@ export class RemoteRun {
   readonly #options: RemoteOptions;
   readonly #onIdle: () => void;
   #readers = 0;
+  #isWatched = false;
   #id: string | undefined;
   #early: Frame[] = [];
   readonly #nudge = new Nudge();
@@ -44,7 +45,7 @@ export class RemoteRun {
 
   async *read(after: Position, signal: AbortSignal): AsyncGenerator<Frame, void, void> {
     this.#readers += 1;
-    if (this.#readers === 1) void this.#watch(); // tells the feed of its failure
+    if (!this.#isWatched) void this.#watch(); // tells the feed of its failure
     try {
       yield* this.feed.read(after, signal);
     } finally {
@@ -67,6 +68,7 @@ export class RemoteRun {
   readonly wake = (): void => this.#nudge.give();
 
   async #watch(): Promise<void> {
+    this.#isWatched = true;
     try {
       while (this.#readers > 0) {
         const stored = await this.#options.store.find(this.#key);
@@ -82,6 +84,7 @@ export class RemoteRun {
     } catch (error) {
       this.feed.end(error);
     } finally {
+      this.#isWatched = false;
       this.#onIdle();
     }
   }
