@@ -12,6 +12,8 @@ export interface Bench {
   readonly scale: number;
   /** Starts the measured server over a folder that holds only these apps. */
   start(apps: readonly App[], flags?: readonly string[]): Promise<ChildServer>;
+  /** The same over any folder of apps. */
+  startOver(agents: string): Promise<ChildServer>;
   /** A folder that goes with the bench. */
   readonly folder: string;
   startBare(kind: 'fastify' | 'sse' | 'echo'): Promise<ChildServer>;
@@ -50,6 +52,7 @@ export function openBench({ rounds, scale, entry }: BenchOptions): Bench {
       writeAgents(agents, apps);
       return start([...startFlags(), entry, '--port', '0', '--agents', agents, ...flags], '/list-apps');
     },
+    startOver: (agents) => start([...startFlags(), entry, '--port', '0', '--agents', agents], '/list-apps'),
     startBare: (kind) => start(['bench/bare-server.ts', kind], '/version'),
     stopAll,
     close: async () => {

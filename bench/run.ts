@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { openBench, type Bench } from './bench.ts';
+import { measureApps } from './cases/apps.ts';
 import { measureCrowd, measureOthersDuringStreams } from './cases/crowd.ts';
 import { measureEvaluations } from './cases/evaluation.ts';
 import { measureSilentClients, measureStart } from './cases/footprint.ts';
@@ -18,6 +19,7 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   crowd: measureCrowd,
   others: measureOthersDuringStreams,
   start: measureStart,
+  apps: measureApps,
   silent: measureSilentClients,
   evals: measureEvaluations,
   sqlite: measureSqlite,

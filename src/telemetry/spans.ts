@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTrace } from '@opentelemetry/api';
 import { errorText } from '../base/errors.ts';
+import { measure } from './metrics.ts';
 
 /** What span attributes hold. `null` is not among them: ADK's trace view rejects a whole trace for one null. */
 export type AttributeValue = string | number | boolean | readonly string[];
@@ -131,6 +132,7 @@ class RecordedSpan implements OpenSpan {
     if (this.#record.endTime !== 0) return;
     this.#record.endTime = now();
     this.#otel.end();
+    measure(this.#record);
     this.context.sink?.ended(this.#record);
   }
 }
