@@ -39,7 +39,10 @@ async function serveOurs(app: FastifyInstance, root: string, html: string): Prom
   });
   const page = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '';
-    if (!isPage(path)) return reply.callNotFound() as unknown as FastifyReply;
+    if (!isPage(path)) {
+      reply.callNotFound();
+      return reply;
+    }
     const text = pageAt(html, path);
     const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
     reply.headers({ ...headers, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', etag });

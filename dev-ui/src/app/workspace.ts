@@ -106,7 +106,9 @@ export class Workspace {
     if (!watch || watch.stopped) return;
     watch.stopped = true;
     try {
-      if (watch.runId !== undefined) await cancelRun(this.key, watch.runId);
+      // Before its first answer a run has no name yet; it would go on without us.
+      const runId = watch.runId ?? (await findRunning(this.key, this.#closed.signal))?.id;
+      if (runId !== undefined) await cancelRun(this.key, runId);
     } catch {
       // a run that is over already; leaving it is all that is left to do
     }
