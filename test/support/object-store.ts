@@ -24,6 +24,8 @@ export class ObjectStoreDouble {
   readonly objects = new Map<string, KeptObject>();
   /** Answers every request with this status while it is set. */
   outage: number | undefined;
+  /** So many of the next requests of this method are carried out, and then the connection breaks. */
+  readonly losing = { method: 'PUT', times: 0 };
   /** `METHOD path?query` of each request. */
   readonly requests: string[] = [];
   readonly #server: Server;
@@ -73,6 +75,13 @@ export class ObjectStoreDouble {
     }
     this.requests.push(`${message.method} ${message.url}`);
     if (this.outage !== undefined) return void response.writeHead(this.outage).end();
+    if (message.method === this.losing.method && this.losing.times > 0) {
+      this.losing.times -= 1;
+      response.writeHead = () => {
+        message.socket.resetAndDestroy();
+        return response;
+      };
+    }
     const url = new URL(message.url ?? '/', this.url);
     handler({ method: message.method ?? '', url, headers: message.headers, body: Buffer.concat(chunks) }, response);
   }

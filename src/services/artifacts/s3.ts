@@ -112,7 +112,11 @@ export class S3Bucket implements Bucket {
         throw new AppError('artifact_not_found', 'The artifact was deleted while it was read', { cause: error });
       }
     });
-    yield* body;
+    try {
+      yield* body;
+    } catch (error) {
+      throw bucketFailure(this.uri, error, statusOf(error));
+    }
   }
 
   async delete(name: string): Promise<void> {
