@@ -177,6 +177,10 @@ export class RunDesk implements Runs {
       for (const run of this.#background.all()) run.cancel(reason);
       await settles(over, lastEventsMs);
     }
+    if (!this.#options.durable) return;
+    // Whoever is still connected has as long: until then this replica has to count as alive.
+    const rest = Promise.all(this.#options.durable.line.all().map((turn) => turn.over));
+    await settles(rest, graceMs + lastEventsMs);
     await this.#ledger?.close();
   }
 

@@ -52,7 +52,7 @@ export const stateStatement = `select state, home from agent_runs where id = $1`
 export const finishStatement = `with s as (
     update sessions set queued = queued - 1, owner = null where num = $1 and fence = $3::bigint returning queued),
   r as (
-    update agent_runs set state = $4, error = $5, ended_at = clock_timestamp()
+    update agent_runs set state = $4, error = $5, input = null, ended_at = clock_timestamp()
       where id = $2 and $4::text is not null and exists (select 1 from s)),
   f as (delete from agent_runs where id = $2 and $4::text is null and exists (select 1 from s)),
   next as (
@@ -62,7 +62,7 @@ export const finishStatement = `with s as (
 // The same for a run that never began. $1 session number, $2 run, $3 home, $4 state, $5 error
 export const leaveStatement = `with s as (select num from sessions where num = $1 for update),
   r as (
-    update agent_runs set state = $4, error = $5, ended_at = clock_timestamp() from s
+    update agent_runs set state = $4, error = $5, input = null, ended_at = clock_timestamp() from s
       where id = $2 and state = 'queued' and home = $3 returning id)
   update sessions set queued = queued - 1 where num = $1 and exists (select 1 from r)`;
 

@@ -116,7 +116,7 @@ export function finishRun(
   }
   if (end) {
     const error = end.error ? JSON.stringify(end.error) : null;
-    const sql = 'update agent_runs set state = ?, error = ?, ended_at = ? where id = ?';
+    const sql = 'update agent_runs set state = ?, error = ?, input = null, ended_at = ? where id = ?';
     connection.run(sql, end.status, error, Date.now(), ref.id);
   } else {
     connection.run('delete from agent_runs where id = ?', ref.id);
