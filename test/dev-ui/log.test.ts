@@ -71,13 +71,23 @@ describe('the event log', () => {
       event('bot', [{ text: 'Hel' }], { partial: true }),
       event('bot', [{ text: 'lo' }], { partial: true }),
     );
-    expect(log.speech).toEqual({ author: 'bot', text: 'Hello', thought: '' });
+    expect(log.speeches).toMatchObject([{ author: 'bot', text: 'Hello', thought: '' }]);
 
     log.append([whole]);
     log.append([event('bot', [{ text: 'Hel' }], { partial: true }), whole]);
 
-    expect(log.speech).toBeUndefined();
+    expect(log.speeches).toEqual([]);
     expect(log.events).toEqual([whole]);
+  });
+
+  it('keeps apart what agents say side by side', () => {
+    const piece = (author: string, text: string): Event => event(author, [{ text }], { partial: true });
+
+    const log = logOf(piece('a', 'one '), piece('b', 'uno '), piece('a', 'two'), piece('b', 'due'));
+    expect(log.speeches.map(({ text }) => text)).toEqual(['one two', 'uno due']);
+    log.append([event('a', [{ text: 'one two' }])]);
+
+    expect(log.speeches.map(({ text }) => text)).toEqual(['uno due']);
   });
 
   it('lists questions until they are answered, and calls that wait for them as waiting', () => {

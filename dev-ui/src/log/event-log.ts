@@ -8,6 +8,8 @@ import { extend, type Turn } from './turns.ts';
 /** What is being said right now and is not an event yet. */
 export interface Speech {
   readonly author: string;
+  /** Tells agents of the same name apart that run side by side. */
+  readonly branch: string;
   readonly text: string;
   readonly thought: string;
 }
@@ -28,7 +30,8 @@ export class EventLog {
   byTool = new Map<string, number[]>();
   /** State as the events made it, on top of what the session was created with. */
   state: State = {};
-  speech: Speech | undefined;
+  /** What agents are saying right now: several at once when they run side by side. */
+  speeches: readonly Speech[] = [];
   /** Positions of events that a rewind took back, as `[first, last]`. */
   rewound: (readonly [number, number])[] = [];
   #rows = new RowList();
@@ -73,7 +76,7 @@ export class EventLog {
     this.byAuthor = new Map();
     this.byTool = new Map();
     this.rewound = [];
-    this.speech = undefined;
+    this.speeches = [];
     this.#rows = new RowList();
     this.#positions = new Map();
     for (const event of events) this.#add(event);
@@ -86,7 +89,7 @@ export class EventLog {
     for (const event of events) {
       if (event.partial) this.#speak(event);
       else {
-        if (this.speech?.author === event.author) this.speech = undefined;
+        this.#silence(event);
         if (this.#positions.has(event.id)) continue;
         this.#add(event);
         this.#change(event.actions.stateDelta);
@@ -113,8 +116,8 @@ export class EventLog {
 
   /** Ends what is being said: its run is over. */
   hush(): void {
-    if (!this.speech) return;
-    this.speech = undefined;
+    if (this.speeches.length === 0) return;
+    this.speeches = [];
     this.#tell();
   }
 
@@ -134,14 +137,20 @@ export class EventLog {
     this.#rows.add(event, index);
   }
 
-  #speak({ author, content }: Event): void {
-    const before = this.speech?.author === author ? this.speech : { author, text: '', thought: '' };
+  #speak({ author, branch = '', content }: Event): void {
     const parts = content?.parts ?? [];
-    this.speech = {
-      author,
-      text: before.text + textsOf(parts, false),
-      thought: before.thought + textsOf(parts, true),
-    };
+    const at = this.speeches.findIndex((one) => one.author === author && one.branch === branch);
+    const before = this.speeches[at] ?? { author, branch, text: '', thought: '' };
+    const text = before.text + textsOf(parts, false);
+    const thought = before.thought + textsOf(parts, true);
+    const speech = { author, branch, text, thought };
+    this.speeches = at < 0 ? [...this.speeches, speech] : this.speeches.with(at, speech);
+  }
+
+  /** Ends what an agent was saying: the whole event says it. */
+  #silence({ author, branch = '' }: Event): void {
+    if (this.speeches.length === 0) return;
+    this.speeches = this.speeches.filter((one) => one.author !== author || one.branch !== branch);
   }
 
   #change(delta: State): void {

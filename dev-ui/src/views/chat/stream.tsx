@@ -64,12 +64,12 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
     overscan: 4,
   });
   const total = virtual.getTotalSize();
-  const { speech } = log;
+  const { speeches } = log;
   const isFiltered = query.has('q');
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element && atEnd) element.scrollTop = element.scrollHeight;
-  }, [atEnd, total, speech, rows]);
+  }, [atEnd, total, speeches, rows]);
   useEffect(() => {
     if (atEnd) seen.current = rows.length;
   });
@@ -143,8 +143,10 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
                   />
                 ) : (
                   <>
-                    {speech && <SpeechView speech={speech} />}
-                    {running && !speech && (
+                    {speeches.map((speech) => (
+                      <SpeechView key={`${speech.author}/${speech.branch}`} speech={speech} />
+                    ))}
+                    {running && speeches.length === 0 && (
                       <p className="working meta">
                         {run.reconnecting ? 'The connection was lost: trying again …' : 'working …'}
                       </p>
