@@ -97,10 +97,11 @@ export function errorEvent(question: Question, error: unknown): Event {
   return event;
 }
 
-/** How an event names a failure of the model. */
-export const failureFields = (error: unknown): Pick<Event, 'errorCode' | 'errorMessage'> => ({
+/** How an event names a failure of the model: by the provider's word for it, and by the category of ours it is in. */
+export const failureFields = (error: unknown): Pick<Event, 'errorCode' | 'errorMessage' | 'customMetadata'> => ({
   errorCode: codeOf(error),
   errorMessage: errorText(error),
+  ...(error instanceof ModelError && { customMetadata: { errorCategory: error.category } }),
 });
 
 function codeOf(error: unknown): string {

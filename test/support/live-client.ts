@@ -17,6 +17,7 @@ export interface LiveFrame {
   readonly usageMetadata?: Readonly<Record<string, unknown>>;
   readonly actions?: { readonly stateDelta: Record<string, unknown>; readonly transferToAgent?: string };
   readonly goAway?: object;
+  readonly customMetadata?: Readonly<Record<string, unknown>>;
   readonly liveSessionResumptionUpdate?: { readonly newHandle?: string };
 }
 
