@@ -1,8 +1,12 @@
 import { afterEach, expect, it } from 'vitest';
+import { agentTool } from '../../src/agents/agent-tool.ts';
+import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { remoteAgent, type RemoteAgentSpec } from '../../src/agents/remote-agent.ts';
+import { parallelAgent } from '../../src/agents/workflow.ts';
 import { textOf } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import { A2aServer, type A2aServerOptions, type A2aTurn } from '../support/a2a-server.ts';
+import { call as callOf, calls, replyModel, text as says } from '../support/reply-model.ts';
 import { runAll, say, testRunner } from '../support/run.ts';
 
 const servers: A2aServer[] = [];
@@ -156,4 +160,37 @@ it('describes itself by its card once that is known', async () => {
 
   expect(agent.description).toBe('An agent far away');
   expect(remoteAgent({ name: 'b', agentCard: { ...server.card } }).description).toBe('An agent far away');
+});
+
+it('answers as a tool of another agent', async () => {
+  const server = await serve({ run: inPieces });
+  const model = replyModel(calls(callOf('far', { request: 'say hello' })), says('done'));
+  const { runner, key } = await testRunner(
+    llmAgent({ name: 'boss', model, tools: [agentTool({ agent: far(server) })] }),
+  );
+
+  await runAll(runner, say(key, 'go'));
+
+  expect(model.requests[1]?.contents.at(-1)?.parts[0]?.functionResponse?.response).toEqual({ result: 'Hello' });
+});
+
+it('hears nothing of what agents beside it say', async () => {
+  const heard: unknown[] = [];
+  const server = await serve({
+    run: ({ message, say: tell }) => {
+      heard.push(message.parts);
+      tell({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'ok' }] } });
+    },
+  });
+  const both = [far(server), { ...far(server), name: 'near' }];
+  const { runner, key } = await testRunner(parallelAgent({ name: 'all', subAgents: both }));
+
+  const events = await runAll(runner, say(key, 'hi'));
+  await runAll(runner, say(key, 'again'));
+
+  expect(events.map(({ author, branch }) => `${author} ${branch}`).toSorted()).toEqual([
+    'far all.far',
+    'near all.near',
+  ]);
+  expect(heard).toEqual([[{ text: 'hi' }], [{ text: 'hi' }], [{ text: 'again' }], [{ text: 'again' }]]);
 });
