@@ -117,8 +117,8 @@ export class GoogleBucket implements Bucket {
 
   async #open(): Promise<Sdk.Bucket> {
     const { Storage } = await optionalPackage('@google-cloud/storage', () => import('@google-cloud/storage'));
-    // A request that is no use without an answer soon is not tried for the ten minutes that are usual there.
-    return new Storage({ retryOptions: { maxRetries: 3, totalTimeout: 15 } }).bucket(this.#name);
+    // Somebody waits for the answer: a failed request is not tried for the ten minutes that are usual there.
+    return new Storage({ retryOptions: { maxRetries: 2, totalTimeout: 5 } }).bucket(this.#name);
   }
 }
 
