@@ -8,7 +8,7 @@ import type { GetSessionConfig, Session, SessionKey, SessionOwner } from '../sch
 export interface Rights {
   readonly key: SessionKey;
   next(): AppendGuard;
-  /** The store says that the session belongs to somebody else. */
+  /** The session belongs to somebody else, or nobody can say whether the event was stored. */
   lost(reason: AppError): void;
 }
 
@@ -28,7 +28,7 @@ export class GuardedSessions implements SessionService {
     try {
       return await this.#sessions.appendEvent(session, event, this.#rights.next());
     } catch (error) {
-      if (error instanceof AppError && error.code === 'session_changed') this.#rights.lost(error);
+      if (error instanceof AppError && endsRights.has(error.code)) this.#rights.lost(error);
       throw error;
     }
   }
@@ -57,6 +57,9 @@ export class GuardedSessions implements SessionService {
     return this.#sessions.closeSession(session);
   }
 }
+
+/** After these, nothing more is stored: with the store out of reach, not even what went wrong. */
+const endsRights = new Set(['session_changed', 'unavailable']);
 
 const isOf = ({ id, appName, userId }: Session, key: SessionKey): boolean =>
   id === key.sessionId && userId === key.userId && appName === key.appName;

@@ -122,7 +122,8 @@ export async function faultsFound(replica: Replica, { sessions, runs }: Report):
       const stored = history.filter(({ run }) => run === id).map((event) => event.text);
       const whole = [text, ...numbers(steps)];
       if (status === 'done' && stored.join() !== whole.join()) faults.push(`run ${id} stored ${stored.join()}`);
-      const kept = whole.slice(0, shown.length + 1).join();
+      // The last event of a run that failed says so.
+      const kept = whole.slice(0, shown.length + (status === 'done' ? 1 : 0)).join();
       if (!stored.join().startsWith(kept)) faults.push(`run ${id} lost what it showed: ${stored.join()}`);
     }
   }
