@@ -19,6 +19,7 @@ import { toolTrier } from './runner/try-tool.ts';
 import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
+import { cloudToken } from './tools/auth/machine-token.ts';
 
 /** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
 export interface Engine {
@@ -54,6 +55,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   } = openServices({
     ...config,
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+    googleToken: cloudToken(),
   });
   const services = { sessions, artifacts, memories };
   const traces = new TraceRecorder();

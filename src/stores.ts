@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { exportLines, importLines } from './services/archive.ts';
 import { type OpenedServices, openServices } from './services/open-services.ts';
 import { collectGarbage, isArchive } from './services/retention.ts';
+import { cloudToken } from './tools/auth/machine-token.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface StoreOptions {
@@ -21,7 +22,7 @@ export interface StoreOptions {
 
 /** Looks after what the services keep. Resolves with the exit code. Throws UsageError for stores that keep nothing. */
 export async function tendStores(config: Config, options: StoreOptions): Promise<number> {
-  const services = openServices(config);
+  const services = openServices({ ...config, googleToken: cloudToken() });
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);

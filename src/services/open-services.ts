@@ -9,6 +9,9 @@ import { PostgresArtifactTables } from './artifacts/postgres.ts';
 import { S3Bucket } from './artifacts/s3.ts';
 import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
+import { FirestoreDatabase, type FirestorePlace } from './firestore/database.ts';
+import type { GoogleToken } from './google/google-connection.ts';
+import { FirestoreMemories } from './memories/firestore.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';
 import { PostgresMemories } from './memories/postgres.ts';
 import { SqliteMemories } from './memories/sqlite.ts';
@@ -16,6 +19,7 @@ import { PostgresDatabase } from './postgres/database.ts';
 import { PostgresRuns } from './runs/postgres.ts';
 import { SqliteRuns } from './runs/sqlite.ts';
 import { parseServiceUri, type ServicePlace } from './service-uri.ts';
+import { FirestoreSessionTables } from './sessions/firestore.ts';
 import { InMemorySessions } from './sessions/in-memory.ts';
 import { PostgresSessionTables } from './sessions/postgres.ts';
 import { SqlSessions } from './sessions/sql-sessions.ts';
@@ -32,6 +36,8 @@ export interface ServiceOptions {
   readonly maxSessions?: number | undefined;
   /** Told of a connection to a database that broke while nobody used it. */
   readonly onConnectionLost?: (error: Error) => void;
+  /** Tokens for Google's services; without it there is no access to them. */
+  readonly googleToken?: GoogleToken;
 }
 
 /** The services a server keeps things in. */
@@ -50,7 +56,7 @@ export interface OpenedServices {
  * `ConfigurationException` for a URI that is no place for its service.
  */
 export function openServices(options: ServiceOptions): OpenedServices {
-  const databases = new Databases(options.onConnectionLost);
+  const databases = new Databases(options);
   const place = parseServiceUri('sessions', options.sessionService);
   const artifacts = artifactsAt(parseServiceUri('artifacts', options.artifactService), databases);
   const memories = memoriesAt(parseServiceUri('memories', options.memoryService), databases);
@@ -75,6 +81,7 @@ function sessionsAt(
 ): SessionService {
   if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
+  if (place.kind === 'firestore') return new SqlSessions(new FirestoreSessionTables(databases.firestore(place)));
   return new InMemorySessions({
     ...(sessionTtl !== undefined && { idleMs: sessionTtl }),
     ...(maxSessions !== undefined && { maxSessions }),
@@ -94,6 +101,7 @@ function artifactsAt(place: ServicePlace, databases: Databases): ArtifactService
 function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
   if (place.kind === 'sqlite') return new SqliteMemories(databases.sqlite(place.path));
   if (place.kind === 'postgres') return new PostgresMemories(databases.postgres(place.uri));
+  if (place.kind === 'firestore') return new FirestoreMemories(databases.firestore(place));
   return new InMemoryMemories();
 }
 
@@ -106,10 +114,11 @@ function runsAt(place: ServicePlace, databases: Databases): RunStore | undefined
 export class Databases {
   readonly #sqlite = new Map<string, SqliteDatabase>();
   readonly #postgres = new Map<string, PostgresDatabase>();
-  readonly #onConnectionLost: ((error: Error) => void) | undefined;
+  readonly #firestore = new Map<string, FirestoreDatabase>();
+  readonly #options: Pick<ServiceOptions, 'onConnectionLost' | 'googleToken'>;
 
-  constructor(onConnectionLost?: (error: Error) => void) {
-    this.#onConnectionLost = onConnectionLost;
+  constructor(options: Pick<ServiceOptions, 'onConnectionLost' | 'googleToken'> = {}) {
+    this.#options = options;
   }
 
   sqlite(path: string): SqliteDatabase {
@@ -123,13 +132,23 @@ export class Databases {
   postgres(uri: string): PostgresDatabase {
     const known = this.#postgres.get(uri);
     if (known) return known;
-    const onIdleError = this.#onConnectionLost;
+    const onIdleError = this.#options.onConnectionLost;
     const database = new PostgresDatabase(uri, onIdleError ? { onIdleError } : {});
     this.#postgres.set(uri, database);
     return database;
   }
 
+  firestore(place: FirestorePlace): FirestoreDatabase {
+    const name = JSON.stringify([place.project, place.database, place.prefix]);
+    const known = this.#firestore.get(name);
+    if (known) return known;
+    const database = new FirestoreDatabase(place, this.#options.googleToken);
+    this.#firestore.set(name, database);
+    return database;
+  }
+
   async close(): Promise<void> {
-    await Promise.all([...this.#sqlite.values(), ...this.#postgres.values()].map((database) => database.close()));
+    const opened = [this.#sqlite, this.#postgres, this.#firestore].flatMap((databases) => [...databases.values()]);
+    await Promise.all(opened.map((database) => database.close()));
   }
 }

@@ -16,14 +16,21 @@ export type ServicePlace =
       readonly endpoint?: string;
       readonly region?: string;
     }
-  | { readonly kind: 'gs'; readonly bucket: string; readonly prefix: string };
+  | { readonly kind: 'gs'; readonly bucket: string; readonly prefix: string }
+  | {
+      readonly kind: 'firestore';
+      readonly project: string;
+      readonly database: string;
+      /** What names of collections begin with. */
+      readonly prefix: string;
+    };
 
 export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
 
 const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
-  sessions: ['memory', 'sqlite', 'postgres'],
+  sessions: ['memory', 'sqlite', 'postgres', 'firestore'],
   artifacts: ['memory', 'file', 'sqlite', 'postgres', 's3', 'gs'],
-  memories: ['memory', 'sqlite', 'postgres'],
+  memories: ['memory', 'sqlite', 'postgres', 'firestore'],
 };
 
 const examples: Readonly<Record<ServicePlace['kind'], string>> = {
@@ -33,11 +40,12 @@ const examples: Readonly<Record<ServicePlace['kind'], string>> = {
   file: 'file:DIR',
   s3: 's3://BUCKET/PREFIX?endpoint=URL',
   gs: 'gs://BUCKET/PREFIX',
+  firestore: 'firestore://PROJECT/DATABASE',
 };
 
 /**
- * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`, `gs://…`), and ADK's spellings of the same
- * (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`).
+ * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`, `gs://…`, `firestore://…`),
+ * and ADK's spellings of the same (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`).
  * Throws `ConfigurationException`.
  */
 export function parseServiceUri(service: ServiceKind, text: string): ServicePlace {
@@ -84,7 +92,17 @@ function placeOf(text: string): ServicePlace | undefined {
     const place = bucketIn(rest);
     return place && !rest.includes('?') ? { kind: 'gs', ...place } : undefined;
   }
+  if (/^firestore$/i.test(scheme)) return firestorePlace(rest);
   return /^s3$/i.test(scheme) ? s3Place(rest) : undefined;
+}
+
+/** `//PROJECT/DATABASE?prefix=NAME`. */
+function firestorePlace(rest: string): ServicePlace | undefined {
+  const [, project, database = '(default)', query] =
+    /^\/\/([a-z][\w.:-]+)(?:\/(\(default\)|[a-z][\w-]+))?\/?(?:\?(.*))?$/i.exec(rest) ?? [];
+  const { prefix = 'agent', ...others } = Object.fromEntries(new URLSearchParams(query));
+  if (project === undefined || Object.keys(others).length > 0) return undefined;
+  return /^[a-z][\w-]{0,63}$/i.test(prefix) ? { kind: 'firestore', project, database, prefix } : undefined;
 }
 
 function s3Place(rest: string): ServicePlace | undefined {

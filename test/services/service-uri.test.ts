@@ -16,6 +16,12 @@ it.each([
   ['sqlite:///./data.db', { kind: 'sqlite', path: './data.db' }],
   ['sqlite+aiosqlite:///../data.db', { kind: 'sqlite', path: '../data.db' }],
   ['postgres://ada:secret@db/agents', { kind: 'postgres', uri: 'postgres://ada:secret@db/agents' }],
+  ['firestore://my-project', { kind: 'firestore', project: 'my-project', database: '(default)', prefix: 'agent' }],
+  [
+    'firestore://my-project/eu?prefix=team',
+    { kind: 'firestore', project: 'my-project', database: 'eu', prefix: 'team' },
+  ],
+  ['firestore://p1/(default)', { kind: 'firestore', project: 'p1', database: '(default)', prefix: 'agent' }],
   ['postgresql+asyncpg://db/agents?sslmode=require', { kind: 'postgres', uri: 'postgres://db/agents?sslmode=require' }],
 ])('reads %s', (text, place) => {
   expect(parseServiceUri('sessions', text)).toEqual(place);
@@ -57,6 +63,11 @@ it.each([
   'data.db',
   'file:/x',
   's3://agents',
+  'firestore:',
+  'firestore://',
+  'firestore://p1/a/b',
+  'firestore://p1?prefix=__a',
+  'firestore://p1?speed=high',
 ])('refuses %j for sessions, and says what there is', (text) => {
   expect(() => parseServiceUri('sessions', text)).toThrow(/must be a place for sessions: memory:, sqlite:PATH/);
 });

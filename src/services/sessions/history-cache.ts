@@ -9,16 +9,19 @@ export interface Remembered {
   readonly size: number;
 }
 
+/** What names a session in its store; never given twice. */
+export type SessionNumber = number | string;
+
 /** Where a history stands in its store: events are numbered from 1, and `revision` counts changes that are no appends. */
 export interface Position {
-  readonly sessionNumber: number;
+  readonly sessionNumber: SessionNumber;
   readonly revision: number;
   /** The number the next event will get. */
   readonly nextSeq: number;
 }
 
 interface Held extends Ordered<Held> {
-  readonly sessionNumber: number;
+  readonly sessionNumber: SessionNumber;
   readonly revision: number;
   nextSeq: number;
   readonly events: Event[];
@@ -32,7 +35,7 @@ const defaultMaxSize = 32 * 1024 * 1024;
  * the store: whoever asks knows from the store how far a history goes, and reads what is missing.
  */
 export class HistoryCache {
-  readonly #bySession = new Map<number, Held>();
+  readonly #bySession = new Map<SessionNumber, Held>();
   readonly #recency = new Order<Held>();
   readonly #maxSize: number;
   #size = 0;
@@ -76,7 +79,7 @@ export class HistoryCache {
   }
 
   /** Adds the event of number `seq` to a history that ends right before it; others learn of it when they are read. */
-  add(sessionNumber: number, seq: number, event: Event, size: number): void {
+  add(sessionNumber: SessionNumber, seq: number, event: Event, size: number): void {
     const held = this.#bySession.get(sessionNumber);
     if (held?.nextSeq !== seq) return;
     held.events.push(event);

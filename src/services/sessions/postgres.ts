@@ -11,8 +11,8 @@ import type {
   Appended,
   EventRow,
   NewSessionRow,
-  NumberedKey,
   OutdatedBounds,
+  PlacedKey,
   SessionRow,
   SessionTables,
   StateChange,
@@ -26,7 +26,7 @@ const importedAtOnce = 500;
 /** Pauses before an append is tried again while the database is away: a restart of it is survived in mid-run. */
 const retryPausesMs = [50, 150, 300, 500, 1000, 1000, 1000, 1000];
 
-const keys = `select app_name as "appName", user_id as "userId", id as "sessionId", num::float8 as "sessionNumber"`;
+const keys = `select app_name as "appName", user_id as "userId", id as "sessionId", num::float8 as place`;
 
 /** The session tables in PostgreSQL. Any number of servers may share them. */
 export class PostgresSessionTables implements SessionTables {
@@ -92,9 +92,9 @@ export class PostgresSessionTables implements SessionTables {
     });
   }
 
-  allAfter(after: number, limit: number): Promise<NumberedKey[]> {
+  allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]> {
     const text = `${keys} from sessions where num > $1 order by num limit $2`;
-    return this.#database.query<NumberedKey>(text, [after, limit]);
+    return this.#database.query<PlacedKey>(text, [after ?? 0, limit]);
   }
 
   async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
@@ -103,7 +103,7 @@ export class PostgresSessionTables implements SessionTables {
         ($1::float8 is not null and update_time < ${time('$1::float8')}) or ($2::bigint is not null and num in (
           select num from sessions order by update_time desc, num desc offset $2::bigint)))
       order by update_time limit $3`;
-    const found = await this.#database.query<NumberedKey>(text, [beforeMs ?? null, keep ?? null, limit]);
+    const found = await this.#database.query<PlacedKey>(text, [beforeMs ?? null, keep ?? null, limit]);
     return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
-import type { Position } from './history-cache.ts';
+import type { Position, SessionNumber } from './history-cache.ts';
 
 /** A session as a database keeps it. States are JSON texts. */
 export interface SessionRow extends SessionKey, Position {
@@ -44,7 +44,7 @@ export interface NewSessionRow extends SessionKey {
 }
 
 export interface Appended {
-  readonly sessionNumber: number;
+  readonly sessionNumber: SessionNumber;
   readonly seq: number;
   readonly lastUpdateTime: number;
   /** The JSON of the event a repeated append finds stored already. */
@@ -67,11 +67,12 @@ export interface OutdatedBounds {
   readonly limit: number;
 }
 
-export interface NumberedKey extends SessionKey {
-  readonly sessionNumber: number;
+export interface PlacedKey extends SessionKey {
+  /** Where the session stands in the order of creation, as `allAfter` takes it. */
+  readonly place: number | string;
 }
 
-/** The statements a session store needs of a relational database. All of them throw `unavailable` when it is out of reach. */
+/** What a session store asks of its database. All of it throws `unavailable` when that is out of reach. */
 export interface SessionTables {
   /** Throws `session_exists`, and `invalid_request` for an event id that is used twice. */
   create(session: NewSessionRow): Promise<void>;
@@ -80,8 +81,8 @@ export interface SessionTables {
   findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined>;
   list(owner: SessionOwner): Promise<SessionRow[]>;
   delete(key: SessionKey): Promise<void>;
-  /** Sessions numbered above `after`, in order, at most `limit`. */
-  allAfter(after: number, limit: number): Promise<NumberedKey[]>;
+  /** Sessions behind a place (absent: all), in the order they were created, at most `limit`. */
+  allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]>;
   outdated(bounds: OutdatedBounds): Promise<SessionKey[]>;
   /** Events numbered `from` to below `to`, in order, at most `limit`. */
   events(session: SessionRow, range: { from: number; to: number; limit: number }): Promise<StoredEventRow[]>;

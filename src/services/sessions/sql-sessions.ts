@@ -16,7 +16,7 @@ import type { Archive, RetentionLimits } from '../retention.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
 import { HistoryCache } from './history-cache.ts';
 import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
-import type { EventRow, SessionRow, SessionTables, StoredEventRow } from './session-tables.ts';
+import type { EventRow, PlacedKey, SessionRow, SessionTables, StoredEventRow } from './session-tables.ts';
 import { stateChanges } from './state-changes.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
 
@@ -24,8 +24,7 @@ import { applyDelta, mergeState, splitState } from './state-scopes.ts';
 const eventsAtOnce = 500;
 
 /**
- * Keeps sessions in a relational database, in the tables of ADK and some of our own. An event is stored when its
- * transaction is committed. Histories that were read are remembered, and only what is new is read again.
+ * Keeps sessions in a database: its tables decide how and where. An event is stored when its transaction is committed. Histories that were read are remembered, and only what is new is read again.
  */
 export class SqlSessions implements SessionService, Archive {
   readonly #tables: SessionTables;
@@ -106,12 +105,12 @@ export class SqlSessions implements SessionService, Archive {
   }
 
   async *allSessions(): AsyncGenerator<SessionKey, void, void> {
-    for (let after = 0; ;) {
+    for (let after: PlacedKey['place'] | undefined; ;) {
       const keys = await this.#tables.allAfter(after, eventsAtOnce);
       for (const { appName, userId, sessionId } of keys) yield { appName, userId, sessionId };
       const last = keys.at(-1);
       if (!last) return;
-      after = last.sessionNumber;
+      after = last.place;
     }
   }
 

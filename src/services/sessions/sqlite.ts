@@ -6,8 +6,8 @@ import type {
   Appended,
   EventRow,
   NewSessionRow,
-  NumberedKey,
   OutdatedBounds,
+  PlacedKey,
   SessionRow,
   SessionTables,
   StateChanges,
@@ -27,7 +27,7 @@ const rows = `select s.app_name as appName, s.user_id as userId, s.id as session
   from sessions s left join app_states a on a.app_name = s.app_name
   left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;
 
-const keys = 'select app_name as appName, user_id as userId, id as sessionId, num as sessionNumber';
+const keys = 'select app_name as appName, user_id as userId, id as sessionId, num as place';
 
 /** The session tables in SQLite. One server writes to a file; ADK and tools may have it open, too. */
 export class SqliteSessionTables implements SessionTables {
@@ -60,9 +60,9 @@ export class SqliteSessionTables implements SessionTables {
     return this.#database.write('deleteSession', key);
   }
 
-  allAfter(after: number, limit: number): Promise<NumberedKey[]> {
+  allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]> {
     const sql = `${keys} from sessions where num > ? order by num limit ?`;
-    return this.#database.read((connection) => connection.all<NumberedKey>(sql, after, limit));
+    return this.#database.read((connection) => connection.all<PlacedKey>(sql, after ?? 0, limit));
   }
 
   async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
@@ -70,9 +70,7 @@ export class SqliteSessionTables implements SessionTables {
     const sql = `${keys} from sessions where queued = 0 and (update_time < ? or num in (
         select num from sessions order by update_time desc, num desc limit -1 offset coalesce(?, 1e15)))
       order by update_time limit ?`;
-    const found = await this.#database.read((connection) =>
-      connection.all<NumberedKey>(sql, time, keep ?? null, limit),
-    );
+    const found = await this.#database.read((connection) => connection.all<PlacedKey>(sql, time, keep ?? null, limit));
     return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
   }
 

@@ -1,0 +1,94 @@
+import { delay, LinkedAbort } from '../../base/abort.ts';
+import { AppError } from '../../base/errors.ts';
+
+/** A token of the credential this machine has. Throws `unavailable` when it has none. */
+export type GoogleToken = (signal: AbortSignal) => Promise<string>;
+
+export interface GoogleConnectionOptions {
+  /** What is talked to, as it begins a message: `The Firestore database "…"`. */
+  readonly what: string;
+  readonly token: GoogleToken | undefined;
+  /** For one request and its answer. Default 15,000. */
+  readonly timeLimitMs?: number;
+}
+
+/** Seconds after which a client may try again. */
+const retryAfter = 2;
+/** Statuses that may pass by themselves; whether the request was carried out is not known. */
+const outages = new Set([408, 429, 500, 502, 503, 504]);
+/** Waits between tries of what failed that way, in milliseconds. */
+const pausesMs = [50, 150, 300, 500, 1000, 1000, 1000];
+
+/** Requests to a Google service, with the machine's token and within a time. */
+export class GoogleConnection {
+  readonly #options: GoogleConnectionOptions;
+  readonly #closing = new AbortController();
+
+  constructor(options: GoogleConnectionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The whole answer, whatever it says of the request itself. Throws `unavailable` when the service cannot be reached,
+   * fails, or refuses the credential.
+   */
+  async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
+    const { what, timeLimitMs = 15_000 } = this.#options;
+    using abort = new LinkedAbort(this.#closing.signal);
+    const timer = setTimeout(() => abort.abort(new Error(`No answer within ${timeLimitMs / 1000} s`)), timeLimitMs);
+    let answer: Response;
+    try {
+      const token = await this.#token(abort.signal);
+      const headers = new Headers(init.headers);
+      headers.set('authorization', `Bearer ${token}`);
+      const response = await fetch(url, { ...init, headers, redirect: 'error', signal: abort.signal });
+      const hasBody = ![204, 205, 304].includes(response.status);
+      answer = new Response(hasBody ? await response.arrayBuffer() : null, response);
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      throw new AppError('unavailable', `${what} cannot be reached`, { cause: error, retryAfter });
+    } finally {
+      clearTimeout(timer);
+    }
+    const refused = answer.status === 401 || answer.status === 403;
+    if (!refused && !outages.has(answer.status)) return answer;
+    const cause = new Error(`${answer.status} ${(await answer.text()).slice(0, 1000)}`);
+    const message = refused ? `${what} refuses the server` : `${what} cannot be reached`;
+    throw new AppError('unavailable', message, { cause, retryAfter });
+  }
+
+  /** Repeats what is unavailable for some four seconds, unless the connection is closed. */
+  async insist<Result>(act: () => Promise<Result>): Promise<Result> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await act();
+      } catch (error) {
+        const pauseMs = pausesMs[attempt];
+        if (pauseMs === undefined || !isUnavailable(error)) throw error;
+        await this.pause(pauseMs);
+      }
+    }
+  }
+
+  /** Waits. Throws `unavailable` once the connection is closed. */
+  async pause(ms: number): Promise<void> {
+    try {
+      await delay(ms, this.#closing.signal);
+    } catch (error) {
+      throw new AppError('unavailable', `${this.#options.what} is not used any more`, { cause: error });
+    }
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #token(signal: AbortSignal): Promise<string> {
+    const { what, token } = this.#options;
+    if (!token) throw new AppError('unavailable', `There is no credential for ${what}`);
+    return token(signal);
+  }
+}
+
+export const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable';

@@ -1,0 +1,142 @@
+import type * as Sdk from '@google-cloud/firestore';
+import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
+import { fieldName } from '../firestore/documents.ts';
+import { isUnavailable } from '../google/google-connection.ts';
+import { adkMs } from './adk-time.ts';
+import { changeScopes, checkChanges } from './firestore-documents.ts';
+import { eventDocument, eventsOf, type NewEventDocument, writeEventParts } from './firestore-histories.ts';
+import type { Appended, EventRow, StateChanges } from './session-tables.ts';
+
+/** What the next append has to know of a session. */
+interface SessionHead {
+  readonly number: string;
+  readonly nextSeq: number;
+  readonly lastUpdateTime: number;
+  /** When the document was written: an append asks that it was not written since. */
+  readonly writtenAt: Sdk.Timestamp;
+}
+
+/** The sessions this process appended to, by their documents; the last ones. */
+export type SessionHeads = Map<string, SessionHead>;
+const maxHeads = 5000;
+
+interface Append {
+  readonly key: SessionKey;
+  readonly id: string;
+  readonly event: EventRow;
+  readonly changes: StateChanges;
+}
+
+/** Tries of an append that other servers' appends get ahead of. */
+const maxTries = 40;
+const longestPauseMs = 200;
+
+/**
+ * Appends in one commit, which happens only if the session is as it was when it was read; if not, it is read again. An
+ * answer that was lost is asked after: an event that bears the name of this attempt is our own.
+ */
+export async function appendEvent(database: FirestoreDatabase, heads: SessionHeads, append: Append): Promise<Appended> {
+  const { key, id, event, changes } = append;
+  checkChanges(changes);
+  const document = eventDocument(event, newId());
+  let head = heads.get(id) ?? (await database.insist((open) => headOf(open, id)));
+  for (let attempt = 0; ; attempt += 1) {
+    if (!head) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    const { number } = head;
+    try {
+      const from = head;
+      const next = await database.run((open) => commit(open, append, from, document));
+      heads.delete(id);
+      heads.set(id, next);
+      if (heads.size > maxHeads) heads.delete(heads.keys().next().value ?? '');
+      return { sessionNumber: number, seq: from.nextSeq, lastUpdateTime: next.lastUpdateTime };
+    } catch (error) {
+      heads.delete(id);
+      if (!isConflict(error) && !isUnavailable(error)) throw error;
+      if (attempt === maxTries || (isUnavailable(error) && attempt >= maxOutages)) throw busy(error, key);
+      await database.pause(Math.random() * Math.min(longestPauseMs, 5 * 2 ** attempt));
+    }
+    const found = await database.insist((open) => lookAgain(open, id, number, document));
+    head = found.head;
+    if (head && found.stored) {
+      return { sessionNumber: number, lastUpdateTime: head.lastUpdateTime, seq: seqOf(found.stored, append, document) };
+    }
+  }
+}
+
+/** Tries while the database is out of reach, between which it is asked for some seconds each. */
+const maxOutages = 3;
+
+const busy = (error: unknown, { sessionId }: SessionKey): unknown =>
+  isUnavailable(error)
+    ? error
+    : new AppError('unavailable', `Session "${sessionId}" is written to by others all the time`, {
+        cause: error,
+        retryAfter: 2,
+      });
+
+async function headOf({ collection }: OpenFirestore, id: string): Promise<SessionHead | undefined> {
+  return headIn(await collection('sessions').doc(id).get());
+}
+
+/** The session as it is now, and the event, should its history have it by now. */
+async function lookAgain(
+  open: OpenFirestore,
+  id: string,
+  number: string,
+  event: NewEventDocument,
+): Promise<{ head: SessionHead | undefined; stored: Sdk.DocumentSnapshot | undefined }> {
+  const refs = [open.collection('sessions').doc(id), eventsOf(open, number).doc(event.id)];
+  const [session, stored] = await open.db.getAll(...refs);
+  const head = session && headIn(session);
+  return { head, stored: stored?.exists && head?.number === number ? stored : undefined };
+}
+
+function headIn(session: Sdk.DocumentSnapshot): SessionHead | undefined {
+  if (!session.exists) return undefined;
+  return {
+    number: String(session.get('number')),
+    nextSeq: Number(session.get('nextSeq')),
+    lastUpdateTime: Number(session.get('lastUpdateTime')),
+    writtenAt: session.updateTime ?? session.readTime,
+  };
+}
+
+function seqOf(stored: Sdk.DocumentSnapshot, { event }: Append, { data }: NewEventDocument): number {
+  if (stored.get('attempt') === data['attempt']) return Number(stored.get('seq'));
+  throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
+}
+
+async function commit(
+  open: OpenFirestore,
+  { key, id, event, changes }: Append,
+  head: SessionHead,
+  document: NewEventDocument,
+): Promise<SessionHead> {
+  const { sdk, db, collection } = open;
+  await writeEventParts(open, head.number, document);
+  const lastUpdateTime = Math.max(head.lastUpdateTime, event.timestamp);
+  const nextSeq = head.nextSeq + 1;
+  const changed: [Sdk.FieldPath, unknown][] = [
+    [new sdk.FieldPath('nextSeq'), nextSeq],
+    [new sdk.FieldPath('lastUpdateTime'), lastUpdateTime],
+    [new sdk.FieldPath('clockMs'), adkMs(lastUpdateTime)],
+  ];
+  for (const name of changes.session?.removed ?? []) {
+    changed.push([new sdk.FieldPath('state', fieldName(name)), sdk.FieldValue.delete()]);
+  }
+  for (const [name, value] of Object.entries(changes.session?.set ?? {})) {
+    changed.push([new sdk.FieldPath('state', fieldName(name)), JSON.stringify(value)]);
+  }
+  const [[first, value], ...others] = changed as [[Sdk.FieldPath, unknown], ...[Sdk.FieldPath, unknown][]];
+  const ifUnwritten = { lastUpdateTime: head.writtenAt };
+  const batch = db.batch();
+  batch.update(collection('sessions').doc(id), first, value, ...others.flat(), ifUnwritten);
+  batch.create(eventsOf(open, head.number).doc(document.id), { ...document.data, seq: head.nextSeq });
+  changeScopes(open, batch, key, changes);
+  const [written] = await batch.commit();
+  return { ...head, nextSeq, lastUpdateTime, writtenAt: written?.writeTime ?? head.writtenAt };
+}

@@ -1,0 +1,71 @@
+import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
+import { adkMs } from './adk-time.ts';
+import {
+  changeScopes,
+  checkChanges,
+  evaluationMark,
+  sessionDocument,
+  userDocument,
+  valuesOf,
+} from './firestore-documents.ts';
+import { removeHistory, writeHistory } from './firestore-histories.ts';
+import type { NewSessionRow } from './session-tables.ts';
+
+/** Tries of a commit that others' writes to the same app or user get in the way of. */
+const maxTries = 10;
+
+/**
+ * Stores a session and what it begins with. Its events are written first, where nobody sees them; then one commit makes
+ * the session, or finds that there is one. Throws `session_exists`, `invalid_request` for two events of one id.
+ */
+export async function createSession(database: FirestoreDatabase, session: NewSessionRow): Promise<void> {
+  const { events, changes } = session;
+  if (new Set(events.map(({ id }) => id)).size < events.length) {
+    throw new AppError('invalid_request', 'Two events have the same id');
+  }
+  checkChanges(changes);
+  const number = newId();
+  if (events.length > 0) await database.insist((open) => writeHistory(open, number, events));
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await database.insist((open) => commit(open, session, number));
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const there = await database.insist((open) => numberOf(open, session));
+      if (there === number) return; // the answer to our own commit was lost
+      if (there !== undefined) {
+        if (events.length > 0) await database.run((open) => removeHistory(open, number));
+        throw new AppError('session_exists', `Session "${session.sessionId}" already exists`);
+      }
+      if (attempt === maxTries) throw error;
+      await database.pause(Math.random() * 50 * (attempt + 1));
+    }
+  }
+}
+
+async function commit(open: OpenFirestore, session: NewSessionRow, number: string): Promise<void> {
+  const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
+  const batch = open.db.batch().create(open.collection('sessions').doc(sessionDocument(session)), {
+    appName,
+    userId,
+    id: sessionId,
+    owner: userDocument(session),
+    evaluation: evaluationMark(appName, sessionId),
+    number,
+    nextSeq: events.length + 1,
+    state: valuesOf(open, { removed: [], set: changes.session?.set ?? {} }),
+    createdAt: open.sdk.FieldValue.serverTimestamp(),
+    clockMs: adkMs(lastUpdateTime),
+    lastUpdateTime,
+  });
+  changeScopes(open, batch, session, changes);
+  if (events.length > 0) batch.delete(open.collection('garbage').doc(number), { exists: true });
+  await batch.commit();
+}
+
+async function numberOf(open: OpenFirestore, session: NewSessionRow): Promise<string | undefined> {
+  const found = await open.collection('sessions').doc(sessionDocument(session)).get();
+  return found.exists ? String(found.get('number')) : undefined;
+}

@@ -1,0 +1,201 @@
+import type * as Sdk from '@google-cloud/firestore';
+import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { codeOf, type FirestoreDatabase, type OpenFirestore } from '../firestore/database.ts';
+import { documentId, readText, stateJson } from '../firestore/documents.ts';
+import { appendEvent, type SessionHeads } from './firestore-append.ts';
+import { createSession } from './firestore-create.ts';
+import { appDocument, evaluationMark, sessionDocument, userDocument } from './firestore-documents.ts';
+import { eventsOf, partsOf, removeHistory, sweep } from './firestore-histories.ts';
+import type {
+  Appended,
+  EventRow,
+  NewSessionRow,
+  OutdatedBounds,
+  PlacedKey,
+  SessionRow,
+  SessionTables,
+  StateChanges,
+  StoredEventRow,
+} from './session-tables.ts';
+
+/** Events that are read with one request: each may have nearly a megabyte. */
+const readAtOnce = 100;
+/** Tries of a deletion that others write in between. */
+const maxTries = 10;
+
+/**
+ * Sessions in Firestore. Any number of servers may share them: an append is one commit that asks for the session to be as
+ * it was read, so of two at the same time one is repeated.
+ */
+export class FirestoreSessionTables implements SessionTables {
+  readonly #database: FirestoreDatabase;
+  readonly #heads: SessionHeads = new Map();
+  /** Appends of this process, one after the other for each session: among themselves they need not collide. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(database: FirestoreDatabase) {
+    this.#database = database;
+  }
+
+  create(session: NewSessionRow): Promise<void> {
+    return createSession(this.#database, session);
+  }
+
+  find(key: SessionKey): Promise<SessionRow | undefined> {
+    return this.#database.run(async (open) => {
+      const session = await open.collection('sessions').doc(sessionDocument(key)).get();
+      return session.exists ? (await rowsOf(open, key, [session]))[0] : undefined;
+    });
+  }
+
+  findByApp(appName: string, id: string): Promise<SessionRow | undefined> {
+    return this.#database.run(async (open) => {
+      const query = open.collection('sessions').where('evaluation', '==', evaluationMark(appName, id)).limit(1);
+      const [session] = (await query.get()).docs;
+      if (!session) return undefined;
+      return (await rowsOf(open, { appName, userId: String(session.get('userId')) }, [session]))[0];
+    });
+  }
+
+  list(owner: SessionOwner): Promise<SessionRow[]> {
+    return this.#database.run(async (open) => {
+      const { docs } = await open.collection('sessions').where('owner', '==', userDocument(owner)).get();
+      const created = docs.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+      return rowsOf(open, owner, created);
+    });
+  }
+
+  delete(key: SessionKey): Promise<void> {
+    return this.#database.insist(async (open) => {
+      const ref = open.collection('sessions').doc(sessionDocument(key));
+      for (let attempt = 0; ; attempt += 1) {
+        const session = await ref.get();
+        if (!session.exists) return;
+        const number = String(session.get('number'));
+        const batch = open.db.batch().delete(ref, { lastUpdateTime: session.updateTime ?? session.readTime });
+        batch.set(open.collection('garbage').doc(number), { since: Date.now() });
+        try {
+          await batch.commit();
+        } catch (error) {
+          if (codeOf(error) === undefined || attempt === maxTries) throw error;
+          await this.#database.pause(Math.random() * 50 * (attempt + 1));
+          continue;
+        }
+        return removeHistory(open, number);
+      }
+    });
+  }
+
+  allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]> {
+    return this.#database.run(async ({ collection, sdk }) => {
+      const named = sdk.FieldPath.documentId();
+      let query = collection('sessions').orderBy('createdAt').orderBy(named).limit(limit);
+      if (after !== undefined) {
+        const [, seconds, nanos, id] = /^(\d+)\.(\d+) (.+)$/.exec(String(after)) ?? [];
+        query = query.startAfter(new sdk.Timestamp(Number(seconds), Number(nanos)), id);
+      }
+      const { docs } = await query.select('appName', 'userId', 'id', 'createdAt').get();
+      return docs.map((session) => ({ ...keyIn(session), place: placeOf(session) }));
+    });
+  }
+
+  outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
+    return this.#database.run(async (open) => {
+      await sweep(open);
+      const sessions = open.collection('sessions');
+      const surplus = keep === undefined ? 0 : (await sessions.count().get()).data().count - keep;
+      // Those that were written to last have waited least, so what is too old and what is too much both come first.
+      const { docs } = await sessions
+        .orderBy('clockMs')
+        .limit(limit)
+        .select('appName', 'userId', 'id', 'clockMs')
+        .get();
+      const isOld = (session: Sdk.DocumentSnapshot): boolean =>
+        beforeMs !== undefined && Number(session.get('clockMs')) < beforeMs;
+      return docs.filter((session, index) => index < surplus || isOld(session)).map(keyIn);
+    });
+  }
+
+  events(
+    { sessionNumber }: SessionRow,
+    { from, to, limit }: { from: number; to: number; limit: number },
+  ): Promise<StoredEventRow[]> {
+    return this.#database.run(async (open) => {
+      const number = String(sessionNumber);
+      const end = Math.min(to, from + limit);
+      const rows: StoredEventRow[] = [];
+      for (let next = from; next < end; next += readAtOnce) {
+        const query = eventsOf(open, number)
+          .where('seq', '>=', next)
+          .where('seq', '<', Math.min(end, next + readAtOnce));
+        const { docs } = await query.orderBy('seq').get();
+        for (const event of docs) {
+          const body = await readText(event, partsOf(open, number), `${event.id}-${event.get('attempt')}`);
+          rows.push({ seq: Number(event.get('seq')), body, eventData: null });
+        }
+      }
+      return rows;
+    });
+  }
+
+  seqOf({ sessionNumber }: SessionRow, eventId: string): Promise<number | undefined> {
+    return this.#database.run(async (open) => {
+      const event = await eventsOf(open, String(sessionNumber)).doc(documentId(eventId)).get();
+      return event.exists ? Number(event.get('seq')) : undefined;
+    });
+  }
+
+  /** Without a guard: runs are not kept in Firestore, so no other server takes one over. */
+  async append(key: SessionKey, event: EventRow, changes: StateChanges): Promise<Appended> {
+    const id = sessionDocument(key);
+    const before = this.#turns.get(id);
+    const append = (): Promise<Appended> => appendEvent(this.#database, this.#heads, { key, id, event, changes });
+    const turn = before ? before.then(append, append) : append();
+    this.#turns.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+
+  check(): Promise<void> {
+    return this.#database.check();
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+/** The rows of sessions of one owner, with the states they share. */
+async function rowsOf(
+  { db, collection }: OpenFirestore,
+  owner: SessionOwner,
+  sessions: readonly Sdk.DocumentSnapshot[],
+): Promise<SessionRow[]> {
+  const shared = [collection('apps').doc(appDocument(owner.appName)), collection('users').doc(userDocument(owner))];
+  const [app, user] = await db.getAll(...shared);
+  return sessions.map((session) => ({
+    ...keyIn(session),
+    sessionNumber: String(session.get('number')),
+    revision: 0,
+    nextSeq: Number(session.get('nextSeq')),
+    state: stateJson(session.get('state')),
+    appState: stateJson(app?.get('state')),
+    userState: stateJson(user?.get('state')),
+    lastUpdateTime: Number(session.get('lastUpdateTime')),
+  }));
+}
+
+const keyIn = (session: Sdk.DocumentSnapshot): SessionKey => ({
+  appName: String(session.get('appName')),
+  userId: String(session.get('userId')),
+  sessionId: String(session.get('id')),
+});
+
+/** Sorts as the sessions do. */
+function placeOf(session: Sdk.DocumentSnapshot): string {
+  const { seconds, nanoseconds } = session.get('createdAt') as Sdk.Timestamp;
+  return `${seconds}.${String(nanoseconds).padStart(9, '0')} ${session.id}`;
+}

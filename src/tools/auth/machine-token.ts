@@ -1,0 +1,29 @@
+import { abortable } from '../../base/abort.ts';
+import { AppError, errorText } from '../../base/errors.ts';
+
+/**
+ * Tokens of the credential this machine has, for some scopes. Google's library finds it, on first use, and renews it.
+ * The function throws `unavailable` when there is none.
+ */
+export function machineToken(scopes: readonly string[]): (signal: AbortSignal) => Promise<string> {
+  let finding: Promise<{ getAccessToken(): Promise<string | null | undefined> }> | undefined;
+  const find = async (): Promise<string | null | undefined> => {
+    finding ??= import('google-auth-library').then(({ GoogleAuth }) => new GoogleAuth({ scopes: [...scopes] }));
+    return (await finding).getAccessToken();
+  };
+  return async (signal) => {
+    let token: string | null | undefined;
+    try {
+      token = await abortable(find(), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new AppError('unavailable', `This machine has no Google credential: ${errorText(error)}`, { cause: error });
+    }
+    if (!token) throw new AppError('unavailable', 'This machine has no Google credential');
+    return token;
+  };
+}
+
+/** The same for all services of Google Cloud. */
+export const cloudToken = (): ((signal: AbortSignal) => Promise<string>) =>
+  machineToken(['https://www.googleapis.com/auth/cloud-platform']);

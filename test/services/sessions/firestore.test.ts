@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { FirestoreSessionTables } from '../../../src/services/sessions/firestore.ts';
+import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
+import { retentionContract } from '../../contracts/retention.ts';
+import { sessionServiceContract } from '../../contracts/sessions.ts';
+import { firestoreForTests } from '../../support/firestore.ts';
+
+const firestore = firestoreForTests();
+
+sessionServiceContract('Firestore', () => new SqlSessions(new FirestoreSessionTables(firestore.open())));
+retentionContract(
+  'Firestore',
+  async () => new SqlSessions(new FirestoreSessionTables(firestore.open(`test-${randomUUID()}`))),
+);
