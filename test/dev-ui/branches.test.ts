@@ -35,12 +35,51 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByText('Found page 99').waitFor();
     await page.getByText('your result').waitFor();
     expect(page.url()).not.toBe(original);
+    await page.getByRole('tab', { name: 'State' }).click();
+    await page.getByText('last_page').waitFor(); // what the tool wrote is still there
     await page.getByRole('button', { name: 'Branch before' }).click();
     await page.getByText('Found page 1').waitFor();
     expect(page.url()).toBe(original);
     await page.goBack();
     await page.getByRole('link', { name: 'Compare' }).click();
     await page.getByText('Here they part', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('marks just the result that was changed among those of one step', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'all pages');
+
+    await page.getByRole('button', { name: /^5 steps/ }).click();
+    await page.getByRole('button', { name: /^look_up\(page: 3\)/ }).click();
+    await page.getByRole('button', { name: 'Change the result' }).click();
+    await page.getByLabel('Result of look_up').fill('{ "text": "page 3 after all" }');
+    await page.getByRole('button', { name: 'Run on in a fork' }).click();
+
+    await page.getByText('A fork: another result of look_up.').waitFor();
+    await page.getByRole('button', { name: /^5 steps.*5 ok/ }).click();
+    await page.getByRole('button', { name: /^look_up\(page: 3\).*page 3 after all.*your result/ }).waitFor();
+    expect(await page.getByText('your result').count()).toBe(1);
+    await page.reload();
+    await page.getByRole('button', { name: /^5 steps.*5 ok/ }).click();
+    expect(await page.getByText('your result').count()).toBe(1);
+  });
+
+  it('makes a call with other arguments in a fork', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'page 1');
+    await page.getByText('Found page 1').waitFor();
+
+    await page.getByRole('button', { name: /^look_up/ }).click();
+    await page.getByRole('button', { name: 'Change the arguments' }).click();
+    await page.getByLabel('Arguments of look_up').fill('{ "page": 7 }');
+    await page.getByRole('button', { name: 'Run on in a fork' }).click();
+
+    await page.getByText('Found page 7').waitFor();
+    await page.getByText('A fork: other arguments of look_up.').waitFor();
+    await page.getByText('your arguments').waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -91,6 +130,24 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByText('Done: booked for 412').waitFor();
     await page.getByText('Approved by you').waitFor();
     expect(await bar.count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('approves a call with other arguments in a fork, and leaves the original waiting', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'book');
+    const card = page.locator('.request-card');
+    await card.getByRole('button', { name: 'Change the arguments' }).click();
+    const original = page.url();
+
+    await card.getByLabel('Arguments of book_flight').fill('{ "price": 99 }');
+    await card.getByRole('button', { name: 'Approve with these arguments' }).click();
+
+    await page.getByText('Done: booked for 99').waitFor();
+    await page.getByText('Approved by you').waitFor();
+    await page.goto(original);
+    await page.getByRole('region', { name: 'Waiting for you' }).getByRole('button', { name: 'Reject' }).waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -41,14 +41,15 @@ export const indexArtifacts = async (key: SessionKey, signal?: AbortSignal): Pro
   (await getJson<{ artifacts: IndexedArtifact[] }>(`${sessionPath(key)}/artifact-index`, signal)).artifacts;
 
 export interface ForkChanges {
-  readonly eventId?: string;
-  readonly beforeEventId?: string;
-  /** Takes the place of what the last kept event says. */
+  /** The last event the fork keeps. */
+  readonly eventId: string;
+  /** Takes the place of what that event says; what else it did, such as state it wrote, stays. */
   readonly content?: Content;
+  /** Merged into what the state was then. */
   readonly state?: State;
 }
 
-export const forkWith = (key: SessionKey, changes: ForkChanges): Promise<Session> =>
+export const forkSession = (key: SessionKey, changes: ForkChanges): Promise<Session> =>
   sendJson('POST', `${sessionPath(key)}/fork`, changes);
 
 export interface TraceQuery {

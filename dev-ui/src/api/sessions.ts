@@ -29,10 +29,6 @@ export const patchState = (key: SessionKey, stateDelta: State): Promise<Session>
 
 export const deleteSession = (key: SessionKey): Promise<null> => sendJson('DELETE', sessionPath(key));
 
-/** A new session with the history up to and including `eventId`, and `state` merged into what the state was then. */
-export const forkSession = (key: SessionKey, eventId: string, state: State = {}): Promise<Session> =>
-  sendJson('POST', `${sessionPath(key)}/fork`, { eventId, state });
-
 /** Takes the session back to before an invocation; its events stay in the history. */
 export const rewindSession = (key: SessionKey, invocationId: string): Promise<Session> =>
   sendJson('POST', `${sessionPath(key)}/rewind`, { invocationId });

@@ -1,14 +1,15 @@
-import type { Content, FunctionResponse } from '../../../src/schemas/content.ts';
+import type { Content, Part } from '../../../src/schemas/content.ts';
 import type { Event } from '../../../src/schemas/event.ts';
 import type { SessionKey } from '../../../src/schemas/session.ts';
+import { forkSession } from '../api/extensions.ts';
 import { messageOf } from '../api/server.ts';
-import { createSession, forkSession, rewindSession, type Session } from '../api/sessions.ts';
+import { createSession, rewindSession, type Session } from '../api/sessions.ts';
 import { toast } from '../parts/toasts.tsx';
 import { runOptions } from './composer/run-options.tsx';
-import { metadataOf, metadataState, sessionAddress, type SessionMetadata } from './names.ts';
+import { type CallChange, metadataOf, metadataState, sessionAddress, type SessionMetadata } from './names.ts';
 import { navigate } from './place.ts';
 import { refreshSessions } from './queries.ts';
-import type { RunOptions, Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 import { acquire, release } from './workspaces.ts';
 
 /** A fork to be: how much of the history it keeps, what is different in it, and what is sent there. */
@@ -18,32 +19,50 @@ interface ForkPlan {
   /** In words. */
   readonly change: string;
   readonly message?: Content;
-  readonly options?: RunOptions;
-  readonly state?: Record<string, unknown>;
 }
 
-/** Makes a fork, goes there, and sends what it is for. The original is never touched. Failures show as a toast. */
-export async function forkAndRun(workspace: Workspace, plan: ForkPlan): Promise<void> {
+/** A fork that is made by changing a call: its run goes on from there. */
+interface CallPlan extends ForkPlan {
+  readonly keep: Event;
+  /** What the last event it keeps says instead. */
+  readonly content: Content;
+  readonly changed: Readonly<Record<string, CallChange>>;
+}
+
+/**
+ * Makes a fork, goes there, and sends what it is for. The original is never touched. Failures show as a toast and
+ * answer nothing.
+ */
+export async function forkAndRun(workspace: Workspace, plan: ForkPlan | CallPlan): Promise<Workspace | undefined> {
   const { key } = workspace;
   try {
-    const state = { ...plan.state, ...metadataState(metadataFor(workspace, plan)) };
-    const session = plan.keep ? await forkSession(key, plan.keep.id, state) : await createSession(key, { state });
+    const state = metadataState(metadataFor(workspace, plan));
+    const content = 'content' in plan ? { content: plan.content } : {};
+    const session = plan.keep
+      ? await forkSession(key, { eventId: plan.keep.id, state, ...content })
+      : await createSession(key, { state });
     const fork: SessionKey = { ...key, sessionId: session.id };
     void refreshSessions(key); // a list that is late is no failure
     const opened = acquire(fork);
     navigate(sessionAddress(fork));
     await opened.open();
-    if (plan.message) await opened.send(plan.message, { ...runOptions(), ...plan.options });
+    if (plan.message) await opened.send(plan.message, runOptions());
+    if ('content' in plan) await opened.send(undefined, { ...runOptions(), invocationId: plan.keep.invocationId });
     release(fork);
+    return opened;
   } catch (error) {
     toast(messageOf(error), { tone: 'error' });
+    return undefined;
   }
 }
 
-function metadataFor({ key, log }: Workspace, { keep, change }: ForkPlan): SessionMetadata {
-  const displayName = metadataOf(log).displayName ?? `Session ${key.sessionId.slice(0, 8)}`;
+function metadataFor({ key, log }: Workspace, plan: ForkPlan | CallPlan): SessionMetadata {
+  const { displayName = `Session ${key.sessionId.slice(0, 8)}`, changedCalls = {} } = metadataOf(log);
+  const { keep, change } = plan;
   const forkedFrom = { sessionId: key.sessionId, ...(keep && { eventId: keep.id }) };
-  return { displayName, forkedFrom, change };
+  const changed = { ...changedCalls, ...('changed' in plan && plan.changed) };
+  const hasChanged = keep !== null && Object.keys(changed).length > 0;
+  return { displayName, forkedFrom, change, ...(hasChanged && { changedCalls: changed }) };
 }
 
 /** The event before a position that a rewind has not taken back. */
@@ -96,28 +115,48 @@ export async function rewind(workspace: Workspace, event: Event): Promise<boolea
   }
 }
 
-/**
- * Runs on in a fork as if a tool had answered something else. The fork ends at the calls, and their results are sent:
- * the changed one and, as they were, those of the calls beside it.
- */
-export async function runWithResult(workspace: Workspace, call: Event, changed: FunctionResponse): Promise<void> {
-  const ids = new Set((call.content?.parts ?? []).flatMap((part) => part.functionCall?.id ?? []));
-  const others = responsesTo(workspace, ids).filter(({ id }) => id !== changed.id);
+/** Runs on in a fork as if a tool had answered something else; what it wrote to the state and what others answered stay. */
+export async function runWithResult(workspace: Workspace, answered: Event, changed: NamedResponse): Promise<void> {
+  const { id, name, response } = changed;
   await forkAndRun(workspace, {
-    keep: call,
-    change: `another result of ${changed.name}`,
-    message: { role: 'user', parts: [...others, changed].map((functionResponse) => ({ functionResponse })) },
-    options: { functionCallEventId: call.id },
+    keep: answered,
+    change: `another result of ${name}`,
+    content: withParts(answered, (part) =>
+      part.functionResponse?.id === id ? { ...part, functionResponse: { ...part.functionResponse, response } } : part,
+    ),
+    changed: { [id]: 'result' },
   });
 }
 
-function responsesTo({ log }: Workspace, ids: ReadonlySet<string>): FunctionResponse[] {
-  return log.events
-    .flatMap((event) => event.content?.parts ?? [])
-    .flatMap(({ functionResponse }) =>
-      functionResponse && ids.has(functionResponse.id ?? '') ? [functionResponse] : [],
-    );
+interface NamedResponse {
+  readonly id: string;
+  readonly name: string;
+  readonly response: Record<string, unknown>;
 }
+
+/**
+ * Runs on in a fork as if a call had been made with other arguments: it is made again, as are those beside it. Answers
+ * the fork when its run is over or asks.
+ */
+export async function runWithArguments(
+  workspace: Workspace,
+  calling: Event,
+  { id, name, args }: { readonly id: string; readonly name: string; readonly args: Record<string, unknown> },
+): Promise<Workspace | undefined> {
+  return forkAndRun(workspace, {
+    keep: calling,
+    change: `other arguments of ${name}`,
+    content: withParts(calling, (part) =>
+      part.functionCall?.id === id ? { ...part, functionCall: { ...part.functionCall, args } } : part,
+    ),
+    changed: { [id]: 'arguments' },
+  });
+}
+
+const withParts = ({ content }: Event, change: (part: Part) => Part): Content => ({
+  ...content,
+  parts: (content?.parts ?? []).map(change),
+});
 
 /** A session and all that were forked from the same one, in the order they were made. */
 export function familyOf(sessions: readonly Session[], sessionId: string): Session[] {

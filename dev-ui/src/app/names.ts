@@ -11,7 +11,12 @@ export interface SessionMetadata {
   readonly forkedFrom?: { readonly sessionId: string; readonly eventId?: string };
   /** What was changed in the fork, in words. */
   readonly change?: string;
+  /** What of a call was changed, by call id: in this fork, or in one it was forked from. */
+  readonly changedCalls?: Readonly<Record<string, CallChange>>;
 }
+
+/** What of a call a fork has otherwise than it was. */
+export type CallChange = 'arguments' | 'result';
 
 export function metadataOf({ state }: Pick<Session, 'state'>): SessionMetadata {
   const value = state[metadataKey];

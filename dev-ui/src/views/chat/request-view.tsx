@@ -9,7 +9,8 @@ import type { Schema } from '../../parts/schema.ts';
 import { startingValue } from '../../parts/schema.ts';
 import { argsLine } from './call-line.ts';
 import { CredentialForm } from './credential-form.tsx';
-import { answerRequest, originalCall, question } from './requests.ts';
+import { answerRequest, approveWith, originalCall, question } from './requests.ts';
+import { WhatIf } from './what-if.tsx';
 
 interface RequestViewProps {
   readonly row: RequestRow;
@@ -70,28 +71,39 @@ function Confirmation({ row, workspace }: RequestViewProps) {
       <p className="request-call mono">
         {original.name}({argsLine(original.args)})
       </p>
-      <JsonTree value={original.args ?? {}} label={`Arguments of ${original.name}`} most={200} />
-      {asked !== undefined && (
-        <label className="field">
-          <span>What goes along with the approval</span>
-          <JsonField label="What goes along with the approval" value={asked} rows={4} onChange={setPayload} />
-        </label>
-      )}
-      <div className="row wrap">
-        <button type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
-          <Check size={14} aria-hidden /> Approve
-        </button>
-        <button type="button" className="button danger" disabled={busy} onClick={() => answer(false)}>
-          <X size={14} aria-hidden /> Reject
-        </button>
-        <input
-          className="input grow"
-          aria-label="Reason for rejecting"
-          placeholder="Reason, when you reject"
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </div>
+      <WhatIf
+        title="Arguments"
+        label={`Arguments of ${original.name}`}
+        value={original.args ?? {}}
+        most={200}
+        note="You approve the changed call, and it goes on in a fork. This session goes on waiting for your answer."
+        action="Approve with these arguments"
+        onRun={
+          busy || original.id === undefined ? undefined : (changed) => void approveWith(workspace, row, changed) // tells its failures
+        }
+      >
+        {asked !== undefined && (
+          <label className="field">
+            <span>What goes along with the approval</span>
+            <JsonField label="What goes along with the approval" value={asked} rows={4} onChange={setPayload} />
+          </label>
+        )}
+        <div className="row wrap">
+          <button type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
+            <Check size={14} aria-hidden /> Approve
+          </button>
+          <button type="button" className="button danger" disabled={busy} onClick={() => answer(false)}>
+            <X size={14} aria-hidden /> Reject
+          </button>
+          <input
+            className="input grow"
+            aria-label="Reason for rejecting"
+            placeholder="Reason, when you reject"
+            value={reason}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </div>
+      </WhatIf>
     </div>
   );
 }

@@ -1,14 +1,16 @@
 import type { FunctionCall } from '../../../../src/schemas/content.ts';
+import { runWithArguments } from '../../app/branching.ts';
 import type { Workspace } from '../../app/workspace.ts';
-import type { RequestRow } from '../../log/rows.ts';
+import type { CallRow, RequestRow } from '../../log/rows.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** The call that waits for its confirmation. */
 export function originalCall({ call }: RequestRow): FunctionCall {
   const original = call.args?.['originalFunctionCall'];
-  if (!isObject(original) || typeof original['name'] !== 'string') return { name: 'a tool' };
-  return { name: original['name'], ...(isObject(original['args']) && { args: original['args'] }) };
+  const { id, name, args } = isObject(original) ? original : {};
+  if (typeof name !== 'string') return { name: 'a tool' };
+  return { name, ...(typeof id === 'string' && { id }), ...(isObject(args) && { args }) };
 }
 
 /** What is asked, in words for people. */
@@ -35,3 +37,21 @@ export function answerRequest(
   // Failures show as the state of the run.
   void workspace.send({ role: 'user', parts: [{ functionResponse }] }, { functionCallEventId: event.id });
 }
+
+/**
+ * Approves a call with other arguments than it was made with. A verdict holds for the call as the model made it, so the
+ * call is made again in a fork, and what is asked there is approved. The session itself goes on waiting.
+ */
+export async function approveWith(workspace: Workspace, row: RequestRow, args: Record<string, unknown>): Promise<void> {
+  const { id = '', name } = originalCall(row);
+  const positions = workspace.log.byTool.get(name) ?? [];
+  const calling = positions
+    .map((position) => workspace.log.events[position])
+    .find((event) => event?.content?.parts.some(({ functionCall }) => functionCall?.id === id));
+  const fork = calling && (await runWithArguments(workspace, calling, { id, name, args }));
+  const asked = [...(fork?.log.pending.values() ?? [])].find((pending) => isAbout(pending, id));
+  if (fork && asked) answerRequest(fork, asked, { confirmed: true });
+}
+
+const isAbout = (pending: RequestRow | CallRow, id: string): pending is RequestRow =>
+  pending.kind === 'request' && originalCall(pending).id === id;
