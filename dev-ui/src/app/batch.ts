@@ -1,9 +1,9 @@
 /** A hidden page draws no frames: then time decides. */
 const longestWaitMs = 100;
 /** Items handed over in one go, so that a burst never holds up typing or scrolling. */
-const most = 400;
+const most = 200;
 
-/** Gathers items and hands them over once a frame. */
+/** Gathers items and hands them over once a frame, after it is painted: what was typed in the meantime shows first. */
 export class Batch<T> {
   #items: T[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +35,10 @@ export class Batch<T> {
       if (this.#items.length > 0) this.#schedule();
     };
     this.#timer = setTimeout(next, longestWaitMs);
-    this.#frame = requestAnimationFrame(next);
+    this.#frame = requestAnimationFrame(() => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(next);
+    });
   }
 
   #cancel(): void {
