@@ -1,5 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 import { Faulty } from '../parts/faulty.tsx';
 import { Loading } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
@@ -41,9 +41,7 @@ function Page() {
     return (
       <Faulty key={path}>
         <Title text={page.title} />
-        <Suspense fallback={<Loading label={`Loading ${page.title}`} />}>
-          <Component params={params} />
-        </Suspense>
+        <Component params={params} />
       </Faulty>
     );
   }

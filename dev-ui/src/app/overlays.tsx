@@ -1,5 +1,5 @@
-import { lazy, Suspense } from 'react';
 import { create } from 'zustand';
+import { late } from '../parts/late.tsx';
 import { Prompts } from './prompts.tsx';
 
 type Overlay = 'palette' | 'help' | undefined;
@@ -11,17 +11,17 @@ export const openPalette = open('palette');
 export const openHelp = open('help');
 const close = open(undefined);
 
-const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
-const Help = lazy(async () => ({ default: (await import('./help.tsx')).Help }));
+const Palette = late(async () => (await import('./palette.tsx')).Palette);
+const Help = late(async () => (await import('./help.tsx')).Help);
 
 /** What lies over the page: the palette, the list of keys, a question. */
 export function Overlays() {
   const overlay = useOverlay((state) => state.overlay);
   return (
-    <Suspense fallback={null}>
+    <>
       {overlay === 'palette' && <Palette onClose={close} />}
       {overlay === 'help' && <Help onClose={close} />}
       <Prompts />
-    </Suspense>
+    </>
   );
 }

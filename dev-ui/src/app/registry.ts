@@ -1,7 +1,8 @@
 import type { LucideIcon } from 'lucide-react';
-import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
+import type { ComponentType } from 'react';
 import type { Event } from '../../../src/schemas/event.ts';
 import type { Row } from '../log/rows.ts';
+import { late } from '../parts/late.tsx';
 import type { Workspace } from './workspace.ts';
 
 type Load<Props> = () => Promise<ComponentType<Props>>;
@@ -84,13 +85,20 @@ const orderOf = (one: Contribution): number => ('order' in one ? one.order : 0);
 export const contributionsOf = <K extends Kind>(kind: K): Of<K>[] =>
   all.filter((one): one is Of<K> => one.kind === kind).toSorted((a, b) => orderOf(a) - orderOf(b));
 
+interface Loaded<Props> {
+  readonly load: Load<Props>;
+  readonly title?: string;
+  readonly label?: string;
+}
+
 const components = new WeakMap<object, unknown>();
 
 /** The component of a contribution, loaded when it is first drawn. */
-export function componentOf<Props>(spec: { readonly load: Load<Props> }): LazyExoticComponent<ComponentType<Props>> {
-  const known = components.get(spec) as LazyExoticComponent<ComponentType<Props>> | undefined;
+export function componentOf<Props extends object>(spec: Loaded<Props>): ComponentType<Props> {
+  const known = components.get(spec) as ComponentType<Props> | undefined;
   if (known) return known;
-  const made = lazy(async () => ({ default: await spec.load() }));
+  const name = spec.title ?? spec.label;
+  const made = late(spec.load, name && `Loading ${name}`);
   components.set(spec, made);
   return made;
 }

@@ -1,19 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Download, Trash2, X } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { IndexedArtifact } from '../../../../src/schemas/extensions.ts';
 import { deleteArtifact } from '../../api/artifacts.ts';
 import { messageOf } from '../../api/server.ts';
 import { setQuery } from '../../app/place.ts';
 import { download } from '../../app/session-actions.ts';
 import type { Workspace } from '../../app/workspace.ts';
+import { late } from '../../parts/late.tsx';
 import { shownBytes, shownTime } from '../../parts/numbers.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { Preview } from './preview.tsx';
 import { artifactsKey, useArtifact } from './use-artifacts.ts';
 
-const VersionDiff = lazy(async () => ({ default: (await import('./version-diff.tsx')).VersionDiff }));
+const VersionDiff = late(async () => (await import('./version-diff.tsx')).VersionDiff, 'Comparing');
 
 interface ArtifactDetailsProps {
   readonly workspace: Workspace;
@@ -103,9 +104,7 @@ export function ArtifactDetails({ workspace, artifact, version }: ArtifactDetail
       {content.isPending && <Loading label="Loading" />}
       {content.isError && <Failure error={content.error} onRetry={() => void content.refetch()} />}
       {isDiff && before ? (
-        <Suspense fallback={<Loading label="Comparing" />}>
-          <VersionDiff workspace={workspace} name={name} from={before.version} to={version} />
-        </Suspense>
+        <VersionDiff workspace={workspace} name={name} from={before.version} to={version} />
       ) : (
         content.data && <Preview key={version} name={name} content={content.data} />
       )}

@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import type { Content } from '../../../../src/schemas/content.ts';
 import { Composer } from '../../app/composer/composer.tsx';
 import { RunOptionsButton, runOptions } from '../../app/composer/run-options.tsx';
@@ -35,11 +34,7 @@ export function Chat({ workspace }: { readonly workspace: Workspace }) {
           <RunOptionsButton />
           {slots.map((slot) => {
             const Slot = componentOf(slot);
-            return (
-              <Suspense key={slot.order} fallback={null}>
-                <Slot workspace={workspace} row={undefined} />
-              </Suspense>
-            );
+            return <Slot key={slot.order} workspace={workspace} row={undefined} />;
           })}
         </Composer>
       </div>

@@ -1,4 +1,3 @@
-import { Suspense } from 'react';
 import { componentOf, contributionsOf } from '../../app/registry.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Row } from '../../log/rows.ts';
@@ -11,10 +10,6 @@ export function RowSlots({ row, workspace }: { readonly row: Row; readonly works
   if (wanted.length === 0) return null;
   return wanted.map((slot) => {
     const Slot = componentOf(slot);
-    return (
-      <Suspense key={slot.order} fallback={null}>
-        <Slot row={row} workspace={workspace} />
-      </Suspense>
-    );
+    return <Slot key={slot.order} row={row} workspace={workspace} />;
   });
 }

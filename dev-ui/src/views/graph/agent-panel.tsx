@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { readAgentGraph } from '../../api/extensions.ts';
 import { useLogVersion, useWorkspaceVersion } from '../../app/current.ts';
 import type { Workspace } from '../../app/workspace.ts';
+import { late } from '../../parts/late.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { activityOf } from './activity.ts';
 import { AgentDetails } from './agent-details.tsx';
 import { AgentTree } from './agent-tree.tsx';
 import './graph.css';
 
-const LaidOut = lazy(async () => ({ default: (await import('./laid-out.tsx')).LaidOut }));
+const LaidOut = late(async () => (await import('./laid-out.tsx')).LaidOut, 'Drawing');
 
 /** Beyond so many agents a drawing says less than a list. */
 const mostDrawn = 60;
@@ -65,9 +66,7 @@ export function AgentPanel({ workspace, event }: AgentPanelProps) {
       </div>
       {nodes.length > 1 && view === 'graph' && !isTooLarge && (
         <>
-          <Suspense fallback={<Loading label="Drawing" />}>
-            <LaidOut {...shared} isRunning={workspace.run.status === 'running'} />
-          </Suspense>
+          <LaidOut {...shared} isRunning={workspace.run.status === 'running'} />
           <div className="visually-hidden">
             <AgentTree graph={graph.data} activity={activity} selected={selected?.id} />
           </div>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { ApiError } from '../../api/server.ts';
 import { readEventTrace } from '../../api/traces.ts';
@@ -10,6 +10,7 @@ import type { EventLog } from '../../log/event-log.ts';
 import { tokensOf } from '../../log/turns.ts';
 import { copyText } from '../../parts/clipboard.ts';
 import { JsonTree } from '../../parts/json-tree.tsx';
+import { late } from '../../parts/late.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { shownCount } from '../../parts/numbers.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
@@ -18,7 +19,7 @@ import { Messages } from './messages.tsx';
 import { Section } from './section.tsx';
 import './inspect.css';
 
-const Changes = lazy(async () => ({ default: (await import('./changes.tsx')).Changes }));
+const Changes = late(async () => (await import('./changes.tsx')).Changes, 'Comparing');
 
 interface ModelCallProps {
   readonly workspace: Workspace;
@@ -112,9 +113,7 @@ function Recorded({ workspace, event, request, response }: RecordedProps) {
         />
       </div>
       {comparing && before ? (
-        <Suspense fallback={<Loading label="Comparing" />}>
-          <ChangesSince before={before} event={event} request={request} />
-        </Suspense>
+        <ChangesSince before={before} event={event} request={request} />
       ) : (
         <>
           <Section title="System" note={about(shares.system)} open>

@@ -1,9 +1,7 @@
-import { Suspense } from 'react';
 import { setQuery, usePlace } from '../../app/place.ts';
 import { componentOf, contributionsOf } from '../../app/registry.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { Faulty } from '../../parts/faulty.tsx';
-import { Loading } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 
 const views = contributionsOf('centre');
@@ -28,17 +26,11 @@ export function Centre({ workspace }: { readonly workspace: Workspace }) {
       </div>
       {strips.map((strip) => {
         const Strip = componentOf(strip);
-        return (
-          <Suspense key={strip.order} fallback={null}>
-            <Strip workspace={workspace} row={undefined} />
-          </Suspense>
-        );
+        return <Strip key={strip.order} workspace={workspace} row={undefined} />;
       })}
       <div className="centre-view" role="tabpanel" aria-label={shown.label}>
         <Faulty key={shown.id}>
-          <Suspense fallback={<Loading label={`Loading ${shown.label}`} />}>
-            <View workspace={workspace} />
-          </Suspense>
+          <View workspace={workspace} />
         </Faulty>
       </div>
     </section>

@@ -1,5 +1,4 @@
 import { PanelRight, X } from 'lucide-react';
-import { Suspense } from 'react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { useLogVersion } from '../../app/current.ts';
 import { setQuery, usePlace } from '../../app/place.ts';
@@ -9,7 +8,7 @@ import type { Workspace } from '../../app/workspace.ts';
 import { Divider } from '../../parts/divider.tsx';
 import { Faulty } from '../../parts/faulty.tsx';
 import { useNarrow } from '../../parts/narrow.ts';
-import { Empty, Loading } from '../../parts/states.tsx';
+import { Empty } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 
 const all = contributionsOf('inspector');
@@ -96,9 +95,5 @@ interface TabProps {
 
 function Tab({ tab, ...props }: TabProps) {
   const Component = componentOf(tab);
-  return (
-    <Suspense fallback={<Loading label={`Loading ${tab.label}`} />}>
-      <Component {...props} />
-    </Suspense>
-  );
+  return <Component {...props} />;
 }

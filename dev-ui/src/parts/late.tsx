@@ -1,0 +1,39 @@
+import { type ComponentType, useEffect, useState } from 'react';
+import { Loading } from './states.tsx';
+
+/**
+ * A component that is loaded when it is first drawn. Until then it is `label` …, or nothing. Unlike React's `lazy` it
+ * shows as soon as it is there: what takes the place of a fallback of React's is held back for 300 ms.
+ */
+export function late<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  label?: string,
+): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined;
+  return function Late(props: Props) {
+    const [, setOutcome] = useState<{ readonly failure?: unknown }>({});
+    useEffect(() => {
+      if (loaded) return undefined;
+      let hasLeft = false;
+      load().then(
+        (component) => {
+          loaded = component;
+          if (!hasLeft) setOutcome({});
+        },
+        (failure: unknown) => {
+          // Thrown where the parts of the page that fail are caught.
+          const rethrow = (): never => {
+            throw failure;
+          };
+          if (!hasLeft) setOutcome(rethrow);
+        },
+      );
+      return () => {
+        hasLeft = true;
+      };
+    }, []);
+    const Loaded = loaded;
+    if (Loaded) return <Loaded {...props} />;
+    return label === undefined ? null : <Loading label={label} />;
+  };
+}
