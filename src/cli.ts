@@ -52,7 +52,14 @@ async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroun
   }
   if (['migrate', 'export', 'import', 'gc'].includes(line.command)) {
     const { tendStores } = await import('./stores.ts');
-    return await tendStores(config, { command: line.command, operand, isTrial: line.own.has('dry-run'), cwd });
+    const from = line.own.get('from');
+    return await tendStores(config, {
+      command: line.command,
+      operand,
+      isTrial: line.own.has('dry-run'),
+      from: typeof from === 'string' ? from : undefined,
+      cwd,
+    });
   }
   const { serve } = await import('./serve.ts');
   return await serve(config, { env, version: ownVersion() });

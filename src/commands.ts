@@ -123,7 +123,14 @@ export const commands: readonly Command[] = [
     name: 'import',
     usage: 'import [file] [flags]',
     summary: 'Reads an export from a file, or from standard input. Sessions that are there already are left alone.',
-    flags: [],
+    flags: [
+      {
+        flag: 'from',
+        value: 'URI',
+        description:
+          'Read what ADK for Java has stored in Firestore instead: firestore-adk://PROJECT/DATABASE?root=COLLECTION',
+      },
+    ],
     settings: stores,
     maxOperands: 1,
   },

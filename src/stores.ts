@@ -4,7 +4,10 @@ import { pipeline } from 'node:stream/promises';
 import { AppError, errorText } from './base/errors.ts';
 import { redact } from './base/redact.ts';
 import type { Config } from './config.ts';
-import { exportLines, importLines } from './services/archive.ts';
+import type { Session } from './schemas/session.ts';
+import { exportLines, type Imported, importLines, importSessions } from './services/archive.ts';
+import { FirestoreDatabase } from './services/firestore/database.ts';
+import { javaSessions, parseJavaPlace } from './services/firestore/java-sessions.ts';
 import { type OpenedServices, openServices } from './services/open-services.ts';
 import { collectGarbage, isArchive } from './services/retention.ts';
 import { cloudToken } from './tools/auth/machine-token.ts';
@@ -17,6 +20,8 @@ export interface StoreOptions {
   readonly operand: string | undefined;
   /** Whether nothing is to be deleted. */
   readonly isTrial: boolean;
+  /** Where to import from, if not from a file. */
+  readonly from?: string | undefined;
   readonly cwd: string;
 }
 
@@ -44,7 +49,7 @@ export async function tendStores(config: Config, options: StoreOptions): Promise
 async function act(
   services: OpenedServices,
   config: Config,
-  { command, operand, isTrial, cwd, signal }: StoreOptions & { signal: AbortSignal },
+  { command, operand, isTrial, from, cwd, signal }: StoreOptions & { signal: AbortSignal },
 ): Promise<void> {
   const { sessions, artifacts, memories } = services;
   const file = operand === undefined || operand === '-' ? undefined : resolve(cwd, operand);
@@ -71,10 +76,15 @@ async function act(
     say(`${sessionCount} sessions written`);
     return;
   }
+  if (command === 'import' && from !== undefined) {
+    if (file !== undefined) throw new UsageError('Import from a file or from another store: not both');
+    say(imported(await importFrom(services, from, signal)));
+    return;
+  }
   if (command === 'import') {
     const source = file === undefined ? process.stdin : createReadStream(file);
     const done = await importLines(linesOf(source.setEncoding('utf8')), sessions, artifacts);
-    say(`${done.sessions} sessions and ${done.artifacts} artifacts read; ${done.skipped.length} were there already`);
+    say(imported(done));
     return;
   }
   const limits = { sessionTtlMs: config.sessionTtl, maxSessions: config.maxSessions };
@@ -83,6 +93,30 @@ async function act(
   }
   const collected = await collectGarbage(services, limits, { signal, isTrial });
   say(`${collected.sessions.length} sessions ${isTrial ? 'would be ' : ''}deleted`);
+}
+
+const imported = ({ sessions, artifacts, skipped }: Imported): string =>
+  `${sessions} sessions and ${artifacts} artifacts read; ${skipped.length} were there already`;
+
+/** What ADK for Java has stored in Firestore. */
+async function importFrom(
+  { sessions, memories }: OpenedServices,
+  from: string,
+  signal: AbortSignal,
+): Promise<Imported> {
+  const place = parseJavaPlace(from);
+  const database = new FirestoreDatabase(place, cloudToken());
+  const source = async function* (): AsyncGenerator<Session, void, void> {
+    for await (const session of javaSessions(database, place.prefix)) {
+      signal.throwIfAborted();
+      yield session;
+    }
+  };
+  try {
+    return await importSessions(source(), sessions, memories);
+  } finally {
+    await database.close();
+  }
 }
 
 async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string, void, void> {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
-import type { ArtifactService, SessionService } from '../core/services.ts';
+import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Part } from '../schemas/content.ts';
+import { nameFault } from '../schemas/names.ts';
 import { Session, sessionJson, type SessionKey } from '../schemas/session.ts';
 import type { Archive } from './retention.ts';
 
@@ -79,6 +80,33 @@ export async function importLines(
     }
   }
   return { ...done, skipped: [...skipped.values()] };
+}
+
+/**
+ * Stores sessions of other servers, and remembers what was said in them. Those that are there already are left as they are.
+ * Throws `invalid_request` for one whose name is none here.
+ */
+export async function importSessions(
+  source: AsyncIterable<Session>,
+  sessions: SessionService,
+  memories: MemoryService,
+): Promise<Imported> {
+  const skipped: SessionKey[] = [];
+  let count = 0;
+  for await (const { appName, userId, id: sessionId, state, events } of source) {
+    const key = { appName, userId, sessionId };
+    for (const name of Object.values(key)) {
+      const fault = nameFault(name);
+      if (fault) throw new AppError('invalid_request', `Session "${sessionId}": the name "${name}" ${fault}`);
+    }
+    if (await sessions.getSession(key, { numRecentEvents: 1 })) {
+      skipped.push(key);
+      continue;
+    }
+    await memories.addSessionToMemory(await sessions.createSession(key, { sessionId, state, events }));
+    count += 1;
+  }
+  return { sessions: count, artifacts: 0, skipped };
 }
 
 const idOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stringify([appName, userId, sessionId]);

@@ -1,10 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { openServices } from '../../src/services/open-services.ts';
 import { saying } from '../contracts/events.ts';
-import { start, type Ended } from './program.ts';
+import { FirestoreDouble } from '../support/firestore-double.ts';
+import type { FirestoreValue } from '../support/firestore-values.ts';
+import { type Ended, mainFile, start } from './program.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'agent-stores-'));
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
@@ -54,6 +56,31 @@ it('takes everything from one store to another, once', async () => {
   const withoutTimes = (text: string): string => text.replaceAll(/"lastUpdateTime":[\d.]+/g, '');
   const again = await program('export', ...at('two'));
   expect(withoutTimes(again.out)).toBe(withoutTimes(readFileSync(join(cwd, 'all.jsonl'), 'utf8')));
+});
+
+it('brings what ADK for Java has stored in Firestore, and says where that may be', async () => {
+  const double = await FirestoreDouble.start();
+  onTestFinished(() => double.close());
+  const text = (stringValue: string): FirestoreValue => ({ stringValue });
+  const owned = { appName: text('app'), userId: text('ada'), updateTime: text('2026-01-01T10:00:00Z') };
+  double.keep('adk-session/ada/sessions/s1', { ...owned, id: text('s1'), state: { mapValue: {} } });
+  const parts = { arrayValue: { values: [{ mapValue: { fields: { text: text('hi') } } }] } };
+  const content = { mapValue: { fields: { parts } } };
+  const said = { ...owned, author: text('ada'), timestamp: text('2026-01-01T10:00:00Z'), content };
+  double.keep('adk-session/ada/sessions/s1/user-event/e1', said);
+  const command = ['env', `FIRESTORE_EMULATOR_HOST=${double.host}`, process.execPath, mainFile];
+  const from = start(['import', '--from', 'firestore-adk://test', ...at('java')], { cwd, command });
+  from.end('');
+
+  expect(await from.ended).toMatchObject({
+    code: 0,
+    err: '1 sessions and 0 artifacts read; 0 were there already\n',
+  });
+  expect((await program('export', ...at('java'))).out).toContain('"text":"hi"');
+  expect(await program('import', '--from', 'firestore:x', ...at('java'))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('must be firestore-adk://PROJECT/DATABASE?root=COLLECTION'),
+  });
 });
 
 it('names the line that is no export, and a file that is not there', async () => {

@@ -80,7 +80,15 @@ export class FirestoreDouble {
     this.documents.set(name, { name, fields, createTime: time, updateTime: time });
   }
 
-  async #answer(path: string, body: Body): Promise<DoubleReply> {
+  /** The ids in a collection, those of documents that are nothing but a way to others included. */
+  #list(collection: string): object {
+    const below = [...this.documents.keys()].filter((name) => name.startsWith(`${collection}/`));
+    const ids = new Set(below.map((name) => name.slice(collection.length + 1).split('/', 1)[0]));
+    return { documents: [...ids].map((id) => ({ name: `${collection}/${id}` })) };
+  }
+
+  async #answer(path: string, body: Body | undefined): Promise<DoubleReply> {
+    if (!body) return { json: this.#list(decodeURIComponent(path.slice('/v1/'.length))) };
     const [, parent = '', action = ''] = /^\/v1\/(.+):(\w+)$/.exec(path) ?? [];
     const readTime = this.#now();
     if (action === 'batchGet') {
