@@ -59,9 +59,15 @@ class SpanContext {
   readonly trace: TraceRef | undefined;
   readonly spanId: string | undefined;
   readonly sink: SpanSink | undefined;
-  readonly otel: Context;
+  /** Absent inside a trace that nobody exports. */
+  readonly otel: Context | undefined;
 
-  constructor(trace: TraceRef | undefined, spanId: string | undefined, sink: SpanSink | undefined, otel: Context) {
+  constructor(
+    trace: TraceRef | undefined,
+    spanId: string | undefined,
+    sink: SpanSink | undefined,
+    otel: Context | undefined,
+  ) {
     this.trace = trace;
     this.spanId = spanId;
     this.sink = sink;
@@ -75,8 +81,8 @@ export function rootTrace(sink?: SpanSink): object {
 }
 
 /**
- * Opens a span below `parent` (a `context` of another span, or a `rootTrace`). Each span is also opened with the
- * OpenTelemetry API, which costs next to nothing until an exporter is registered.
+ * Opens a span below `parent` (a `context` of another span, or a `rootTrace`). A trace's first span is also opened with
+ * the OpenTelemetry API, and those inside it if that one is recorded: a trace is exported whole or not at all.
  */
 export function openSpan(name: string, parent: object, attributes: Attributes = {}): OpenSpan {
   return new RecordedSpan(name, parent instanceof SpanContext ? parent : silent, attributes);
@@ -87,14 +93,17 @@ const silent = new SpanContext(undefined, undefined, undefined, ROOT_CONTEXT);
 class RecordedSpan implements OpenSpan {
   readonly context: SpanContext;
   readonly #record: SpanRecord;
-  readonly #otel: Span;
+  /** Absent when nobody exports it. */
+  readonly #otel: Span | undefined;
 
   constructor(name: string, parent: SpanContext, attributes: Attributes) {
-    this.#otel = tracer.startSpan(name, { attributes: attributes as Record<string, string> }, parent.otel);
-    const exported = this.#otel.isRecording() ? this.#otel.spanContext() : undefined;
+    const span =
+      parent.otel && tracer.startSpan(name, { attributes: attributes as Record<string, string> }, parent.otel);
+    this.#otel = span?.isRecording() ? span : undefined;
+    const exported = this.#otel?.spanContext();
     const ref = parent.trace ?? { id: exported?.traceId ?? randomId(16), log: undefined };
     const spanId = exported?.spanId ?? randomId(8);
-    const otel = exported ? otelTrace.setSpan(parent.otel, this.#otel) : parent.otel;
+    const otel = this.#otel && otelTrace.setSpan(parent.otel ?? ROOT_CONTEXT, this.#otel);
     this.context = new SpanContext(ref, spanId, parent.sink, otel);
     this.#record = {
       name,
@@ -113,25 +122,25 @@ class RecordedSpan implements OpenSpan {
 
   set(attributes: Attributes): void {
     Object.assign(this.#record.attributes, attributes);
-    if (this.#otel.isRecording()) this.#otel.setAttributes(attributes as Record<string, string>);
+    this.#otel?.setAttributes(attributes as Record<string, string>);
   }
 
   lazy(name: string, make: () => string, contents = 0): void {
     this.#record.attributes[name] = make;
     this.#record.weight += Math.ceil(contents / contentsPerWeight);
-    if (this.#otel.isRecording()) this.#otel.setAttribute(name, make());
+    this.#otel?.setAttribute(name, make());
   }
 
   fail(error: unknown): void {
     const text = errorText(error);
     this.set({ 'error.type': error instanceof Error ? error.name : 'Error', 'error.message': text });
-    this.#otel.setStatus({ code: SpanStatusCode.ERROR, message: text });
+    this.#otel?.setStatus({ code: SpanStatusCode.ERROR, message: text });
   }
 
   end(): void {
     if (this.#record.endTime !== 0) return;
     this.#record.endTime = now();
-    this.#otel.end();
+    this.#otel?.end();
     measure(this.#record);
     this.context.sink?.ended(this.#record);
   }
