@@ -1,4 +1,5 @@
 import type { LiveInput } from '../../core/model.ts';
+import { endOfTurn } from '../end-of-turn.ts';
 
 interface Entry {
   readonly input: LiveInput;
@@ -43,7 +44,7 @@ export class LiveInbox implements AsyncIterable<LiveInput> {
     const reader = this.#reader;
     if (reader) {
       this.#reader = undefined;
-      reader({ done: false, value: input });
+      void endOfTurn().then(() => reader({ done: false, value: input }));
       return true;
     }
     const size = sizeOf(input);
