@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ServerProcess } from '../../support/server.ts';
+import { authorizationServer } from '../../tools/auth/authorization-server.ts';
 import { Conversation, type WireSession } from '../real-input/conversation.ts';
 import { agents, doubleKey, openBed } from './bed.ts';
 import { answerTo, askedIn, responsesIn } from './requests.ts';
@@ -57,4 +61,33 @@ it('takes input, a credential and a long-running answer that another process wai
 
   expect([named, done].map((events) => events.length)).toEqual([1, 1]);
   expect(responsesIn(shown)).toEqual([{ key: 'k' }]);
+});
+
+it('trades a code that the user was sent for by a server that was killed since', async () => {
+  const oauth = await authorizationServer();
+  const folder = await mkdtemp(join(tmpdir(), 'agent-restart-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const env = { GOOGLE_GEMINI_BASE_URL: bed.double.url, GOOGLE_API_KEY: doubleKey, OAUTH_URL: oauth.url };
+  const flags = ['--session-service', `sqlite:${join(folder, 'data.db')}`];
+  const first = await ServerProcess.start({ agents, env, flags });
+  bed.double.answerInTurn({ calls: [{ name: 'calendar' }] });
+  const chat = await Conversation.open(first, 'asking');
+  const [asked] = askedIn(await chat.say('go'));
+  const { appName, userId, id } = await chat.session();
+  process.kill(first.pid!, 'SIGKILL');
+
+  const second = await ServerProcess.start({ agents, env, flags });
+  onTestFinished(() => void second.stop());
+  const config = asked!.args['authConfig'] as { exchangedAuthCredential: { oauth2: { authUri: string } } };
+  const { oauth2 } = config.exchangedAuthCredential;
+  const granted = { ...oauth2, authResponseUri: oauth.consent(oauth2.authUri) };
+  bed.double.answer(() => 'thanks');
+  const later = Conversation.resume(second, { appName, userId, id });
+  const events = await later.say(
+    answerTo(asked!, { ...config, exchangedAuthCredential: { authType: 'oauth2', oauth2: granted } }),
+  );
+
+  expect(responsesIn(events)).toEqual([{ granted: true }]);
+  expect(oauth.requests).toHaveLength(1);
+  expect(JSON.stringify(await later.session())).not.toMatch(/hush-hush|access-/);
 });
