@@ -33,6 +33,15 @@ export interface Question {
   callbacks: StepContext | undefined;
 }
 
+/** Throws GenAiFieldMissingException for a call of nothing: it could not be answered, because answers name the tool, too. */
+export function checkCalls(content: Content | undefined): void {
+  for (const { functionCall } of content?.parts ?? []) {
+    if (functionCall?.name === '') {
+      throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
+    }
+  }
+}
+
 /** The event of a fragment. `undefined` when it shows nothing. */
 export function fragmentEvent(question: Question, response: ModelResponse): Event | undefined {
   const { ctx, definition, reader, step } = question;

@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import type { Model, ModelResponse } from '../core/model.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { asModelError, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
+import { asModelError, checkCalls, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
 import { CallIds } from './call-ids.ts';
 import { StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
@@ -57,6 +57,7 @@ export async function* askModel(
         const result = await stream.next();
         if (result.done) break;
         response = result.value;
+        if (!response.partial) checkCalls(response.content);
       } catch (error) {
         ctx.signal.throwIfAborted();
         failure = { error };

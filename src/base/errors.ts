@@ -49,7 +49,7 @@ export const httpStatus = {
   ConfigurationException: 500,
   A2AClientError: 502,
   AgentCardResolutionError: 502,
-  GenAiFieldMissingException: 400,
+  GenAiFieldMissingException: 502,
   McpInitializationException: 502,
   McpToolsetException: 502,
   McpToolDeclarationException: 502,

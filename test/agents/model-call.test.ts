@@ -64,6 +64,15 @@ it('leaves an error event behind, without secrets, and fails as the model did', 
   });
 });
 
+it('fails with an event when the model calls a function without naming it', async () => {
+  const conversation = conversationWith({ model: replyModel(calls(call(''))), tools: [tick] });
+
+  await expect(conversation.send('go')).rejects.toMatchObject({ code: 'GenAiFieldMissingException' });
+
+  const last = conversation.session?.events.at(-1);
+  expect([last?.errorCode, last?.content]).toEqual(['GenAiFieldMissingException', undefined]);
+});
+
 it('takes a failure for an answer when the run says so', async () => {
   const conversation = conversationWith({ model: failingModel(new ModelError('RATE_LIMITED', 'later')) });
 
