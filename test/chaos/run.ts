@@ -1,96 +1,96 @@
 // Kills, freezes and cuts off servers at random while they work, and looks whether anything they said is lost:
-//   node test/chaos/run.ts [--store postgres|sqlite] [--rounds 50] [--seed 1]
-// A round is one fault. Prints what was found, and exits with 1 when a promise was broken.
+//   node test/chaos/run.ts [--store postgres|sqlite] [--kills 50] [--seed 1] [--only-kills]
+// What clients were told is compared with what each server tells afterwards and with the tables of the database. Prints
+// what was found, and exits with 1 when a promise was broken.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Replica } from '../acceptance/durable/replicas.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { faultsFound, Traffic } from './traffic.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { Clients } from './clients.ts';
+import { dice } from './dice.ts';
+import { Faults } from './faults.ts';
+import { ClientLog } from './log.ts';
+import { readPostgres, readSqlite } from './tables.ts';
+import * as traffic from './traffic.ts';
+import { faultsFound, isTooSlow, type Times, timesOf } from './verdict.ts';
 
 const { values } = parseArgs({
   options: {
     store: { type: 'string', default: 'postgres' },
-    rounds: { type: 'string', default: '50' },
+    kills: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
+    'only-kills': { type: 'boolean', default: false },
   },
 });
 
-/** Small numbers that look random, the same for the same seed. */
-function dice(seed: number): (sides: number) => number {
-  let state = seed;
-  return (sides) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * sides);
-  };
-}
+/** After so many faults, things are left alone for a while: how long something takes in peace is seen then. */
+const burst = 25;
+const peaceMs = 20_000;
 
 const roll = dice(Number(values.seed));
-const rounds = Number(values.rounds);
 const folder = mkdtempSync(join(tmpdir(), 'agent-chaos-'));
-const isShared = values.store === 'postgres';
-const postgres: PostgresServer | undefined = isShared ? await startPostgres() : undefined;
+const postgres = values.store === 'postgres' ? await startPostgres() : undefined;
 const file = join(folder, 'chaos.db');
 const uri = postgres ? await postgres.newDatabase() : `sqlite:${file}`;
 const replicas: Replica[] = [];
-for (let count = 0; count < (isShared ? 2 : 1); count += 1) replicas.push(await Replica.start(uri));
+for (let count = 0; count < (postgres ? 2 : 1); count += 1) replicas.push(await Replica.start(uri));
 
-const traffic = new Traffic(replicas);
-await traffic.begin(12);
+const log = new ClientLog();
+const clients = new Clients(replicas, log);
+await traffic.beginFollowers(clients, 8);
+await traffic.beginPlainStreams(clients);
+await traffic.beginCancellers(clients);
+await traffic.beginInterrupters(clients);
+await traffic.beginRejected(clients);
 
-/** Does one bad thing, and says which. */
-async function misfortune(): Promise<string> {
-  const index = roll(replicas.length);
-  const victim = replicas[index]!;
-  const kind = isShared ? roll(10) : 0;
-  if (kind < 6) {
-    victim.signal('SIGKILL');
-    await pause(roll(500));
-    replicas[index] = await Replica.start(uri);
-    return 'kill';
-  }
-  if (kind < 8) {
-    victim.signal('SIGSTOP');
-    await pause(1_000 + roll(9_000));
-    victim.signal('SIGCONT');
-    return 'freeze';
-  }
-  await postgres?.stop(kind === 8 ? 'fast' : 'immediate');
-  await pause(500 + roll(5_000));
-  await postgres?.start();
-  return 'database';
-}
-
-const done: Record<string, number> = {};
-for (let round = 0; round < rounds; round += 1) {
-  await pause(200 + roll(2_500));
-  const kind = await misfortune();
-  done[kind] = (done[kind] ?? 0) + 1;
-  process.stdout.write(`\r${round + 1}/${rounds} ${JSON.stringify(done)} ${traffic.accepted} runs accepted   `);
+const faults = new Faults({ uri, postgres, replicas, roll }, values['only-kills']);
+const tally = (): string =>
+  `${faults.count('kill')} kills, ${faults.count('freeze')} freezes, ${faults.count('database')} outages, ${faults.count('standstill')} standstills`;
+for (let round = 1; faults.count('kill') < Number(values.kills); round += 1) {
+  await pause(100 + roll(3_000));
+  await faults.happen();
+  if (round % burst === 0) await pause(peaceMs);
+  process.stdout.write(`\r${tally()}; ${log.runs.length} runs followed   `);
 }
 process.stdout.write('\nwaiting for the runs to end\n');
-const report = await traffic.end();
-const faults = await faultsFound(replicas[0]!, report);
+await clients.end();
+await settled(() => Promise.resolve(postgres ? readPostgres(uri) : readSqlite(file)));
+const tables = await (postgres ? readPostgres(uri) : readSqlite(file));
+const found = await faultsFound(log, tables, replicas);
+found.push(...faults.failedStarts.map((error) => `a server did not start: ${String(error)}`));
+const times = timesOf(log, faults);
+if (isTooSlow(times)) found.push(`a run stood still for ${times.afterKills.at(-1)} ms after a kill`);
 for (const replica of replicas) await replica.process.stop();
-if (!isShared) {
-  const database = new DatabaseSync(file);
-  const { integrity_check: found } = database.prepare('pragma integrity_check').get() as { integrity_check: string };
-  if (found !== 'ok') faults.push(`integrity_check: ${found}`);
-  database.close();
-}
 await postgres?.close();
 rmSync(folder, { recursive: true, force: true });
 
-const { runs, frames, slowestMs } = report;
-const states = Object.entries(Object.groupBy(runs, ({ status }) => status)).map(
-  ([status, some]) => `${some?.length ?? 0} ${status}`,
-);
-process.stdout.write(`${runs.length} runs (${states.join(', ')}), ${frames} events shown\n`);
-process.stdout.write(`longest silence of a run: ${slowestMs} ms\n`);
-for (const fault of faults.slice(0, 20)) process.stdout.write(`BROKEN: ${fault}\n`);
-process.stdout.write(faults.length === 0 ? 'nothing was lost, doubled or mixed up\n' : `${faults.length} faults\n`);
-process.exitCode = faults.length === 0 ? 0 : 1;
+const shown = log.runs.reduce((sum, run) => sum + run.shown.length, 0) + log.plain.length;
+process.stdout.write(`${tables.runs.length} runs, ${tables.events.length} events stored, ${shown} acknowledged\n`);
+process.stdout.write(`${describe(times)}\n`);
+for (const fault of found.slice(0, 20)) process.stdout.write(`BROKEN: ${fault}\n`);
+process.stdout.write(found.length === 0 ? 'nothing was lost, doubled or mixed up\n' : `${found.length} faults\n`);
+process.exitCode = found.length === 0 ? 0 : 1;
+
+/** Waits until no run is open: clients of plain streams leave theirs behind. */
+async function settled(read: () => Promise<{ runs: readonly { state: string }[] }>): Promise<void> {
+  for (let attempt = 0; attempt < 60; attempt += 1) {
+    const { runs } = await read();
+    if (!runs.some(({ state }) => state === 'queued' || state === 'running')) return;
+    await pause(500);
+  }
+}
+
+function describe({ afterKills, cancels, interrupts, longestMs }: Times): string {
+  const said = (name: string, taken: readonly number[]): string =>
+    `${name}: ${taken.length} times, p50 ${taken[Math.floor(taken.length / 2)] ?? '-'} ms, most ${taken.at(-1) ?? '-'} ms`;
+  return [
+    said('from a kill to the next event of a run that stood still', afterKills),
+    said('cancelled by the other server', cancels),
+    said('interrupted by the other server', interrupts),
+    `longest silence of all: ${longestMs} ms`,
+  ].join('\n');
+}

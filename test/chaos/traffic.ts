@@ -1,131 +1,104 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isOver, type RunStatus } from '../../src/schemas/run-record.ts';
-import { numbers, type Replica } from '../acceptance/durable/replicas.ts';
+import type { Run } from '../../src/schemas/run-record.ts';
+import { ask, listen } from './client.ts';
+import type { Clients } from './clients.ts';
+
+// What the clients of this world do. Each kind has sessions of its own, so that none gets in the way of what another
+// finds out.
 
 const steps = 12;
-const text = `${steps} x 60`;
-/** How long a run may take once the servers are left alone. */
-const patienceMs = 60_000;
+const long = { steps: 400, ms: 20 };
 
-interface AcceptedRun {
-  readonly session: string;
-  readonly id: string;
-  status: RunStatus;
-  /** Ids of the whole events that were shown, in order. */
-  readonly shown: string[];
+/** Two on each session, that take turns: each run is followed to its end. */
+export async function beginFollowers(clients: Clients, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    const session = await clients.newSession();
+    const work = async (turn: number): Promise<void> => {
+      const run = await clients.start(session, turn, { steps, ms: 60 });
+      if (run) await clients.follow(session, run, turn, steps);
+    };
+    clients.begin(work, index);
+    clients.begin(work, index + 1);
+  }
 }
 
-export interface Report {
-  readonly sessions: readonly string[];
-  readonly runs: readonly AcceptedRun[];
-  readonly frames: number;
-  /** The longest time between two events of one run. */
-  readonly slowestMs: number;
-}
-
-/** Clients that start runs and follow them, whatever happens to the servers. */
-export class Traffic {
-  readonly #replicas: readonly Replica[];
-  readonly #sessions: string[] = [];
-  readonly #runs: AcceptedRun[] = [];
-  #clients: Promise<void>[] = [];
-  #slowestMs = 0;
-  #isEnding = false;
-  #untilMs = Number.POSITIVE_INFINITY;
-
-  constructor(replicas: readonly Replica[]) {
-    this.#replicas = replicas;
-  }
-
-  get accepted(): number {
-    return this.#runs.length;
-  }
-
-  async begin(clients: number): Promise<void> {
-    for (let index = 0; index < clients; index += 1) {
-      const session = await this.#any(index).newSession('steps');
-      this.#sessions.push(session);
-      // Two on each session: they have to take turns.
-      this.#clients.push(this.#client(session, index), this.#client(session, index + 1));
-    }
-  }
-
-  async end(): Promise<Report> {
-    this.#isEnding = true;
-    this.#untilMs = Date.now() + patienceMs;
-    await Promise.all(this.#clients);
-    const frames = this.#runs.reduce((sum, { shown }) => sum + shown.length, 0);
-    return { sessions: this.#sessions, runs: this.#runs, frames, slowestMs: this.#slowestMs };
-  }
-
-  async #client(session: string, seed: number): Promise<void> {
-    for (let turn = seed; !this.#isEnding; turn += 1) {
-      try {
-        const { status, run } = await this.#any(turn).start(session, text, { streaming: turn % 2 === 0 });
-        if (status !== 202) throw new Error(`answered ${status}`);
-        const accepted: AcceptedRun = { session, id: run.id, status: run.status, shown: [] };
-        this.#runs.push(accepted);
-        await this.#follow(accepted, turn);
-      } catch {
-        await pause(200); // the server is gone, or says so
+/** Streams as ADK's clients ask for them: what they show is acknowledged, too. */
+export async function beginPlainStreams(clients: Clients): Promise<void> {
+  const session = await clients.newSession();
+  const [, , appName, , userId, , sessionId] = session.split('/');
+  clients.begin(async (turn) => {
+    const json = { appName, userId, sessionId, newMessage: { role: 'user', parts: [{ text: '6 x 60' }] } };
+    try {
+      for await (const frame of listen(clients.server(turn), '/run_sse', { json })) {
+        const isWhole = frame.data['partial'] !== true && typeof frame.data['id'] === 'string';
+        if (isWhole) clients.log.plain.push({ session, json: frame.json });
       }
+    } catch {
+      await pause(200);
     }
-  }
-
-  /** Follows a run to its end, from server to server. */
-  async #follow(run: AcceptedRun, turn: number): Promise<void> {
-    let last = '';
-    let lastMs = Date.now();
-    for (let attempt = turn; Date.now() < this.#untilMs; attempt += 1) {
-      const replica = this.#any(attempt);
-      try {
-        let isCut = false;
-        for await (const { id, data } of replica.frames(run.session, run.id, last)) {
-          isCut = id === undefined; // the last frame of a stream that failed, if only because the database is away
-          if (id === undefined) continue;
-          last = id;
-          if (data['partial'] === true) continue;
-          run.shown.push(id);
-          this.#slowestMs = Math.max(this.#slowestMs, Date.now() - lastMs);
-          lastMs = Date.now();
-        }
-        const { status } = await replica.run(run.session, run.id);
-        run.status = status;
-        if (isOver(status) && !(isCut && status === 'done')) return;
-      } catch {
-        await pause(100);
-      }
-    }
-  }
-
-  #any(number: number): Replica {
-    return this.#replicas[number % this.#replicas.length]!;
-  }
+  }, 0);
 }
 
-/** What of a report is not as it was promised. */
-export async function faultsFound(replica: Replica, { sessions, runs }: Report): Promise<string[]> {
-  const faults: string[] = [];
-  for (const { id, status, shown } of runs) {
-    const name = `run ${id} (${status})`;
-    if (!isOver(status)) faults.push(`${name} did not end`);
-    if (new Set(shown).size !== shown.length) faults.push(`${name} showed an event twice`);
-    const expected = shown.map((_, index) => `${id}:${index + 1}`);
-    if (shown.join() !== expected.join()) faults.push(`${name} showed ${shown.join()}`);
-    if (status === 'done' && shown.length !== steps) faults.push(`${name} showed ${shown.length} events`);
-  }
-  for (const session of sessions) {
-    const history = await replica.history(session);
-    const order = history.map(({ run }) => run).filter((run, index, all) => run !== all[index - 1]);
-    if (new Set(order).size !== order.length) faults.push(`${session} has runs that are interleaved`);
-    for (const { id, status, shown } of runs.filter((run) => run.session === session)) {
-      const stored = history.filter(({ run }) => run === id).map((event) => event.text);
-      const whole = [text, ...numbers(steps)];
-      if (status === 'done' && stored.join() !== whole.join()) faults.push(`run ${id} stored ${stored.join()}`);
-      // The last event of a run that failed says so.
-      const kept = whole.slice(0, shown.length + (status === 'done' ? 1 : 0)).join();
-      if (!stored.join().startsWith(kept)) faults.push(`run ${id} lost what it showed: ${stored.join()}`);
+/** Cancels at one server what runs at the other. */
+export async function beginCancellers(clients: Clients): Promise<void> {
+  const session = await clients.newSession();
+  clients.begin(async (turn) => {
+    const run = await clients.start(session, turn, long);
+    if (!run) return;
+    await pause((turn % 7) * 60);
+    let fromMs = 0;
+    const cancelled = await clients.again(turn + 1, async (server) => {
+      fromMs = Date.now();
+      const { status, body } = await ask(server, `${session}/runs/${run.id}/cancel`, { json: {} });
+      return status === 200 ? (body as Run) : undefined;
+    });
+    if (!cancelled) return;
+    clients.log.waits.push({ what: 'cancel', fromMs, untilMs: Date.now() });
+    if (cancelled.status !== 'cancelled') clients.log.faults.push(`cancelling gave a run that is ${cancelled.status}`);
+    clients.log.endings.push({ session, run: run.id, status: cancelled.status });
+  }, 0);
+}
+
+/** Takes the place, from one server, of what runs at the other. */
+export async function beginInterrupters(clients: Clients): Promise<void> {
+  const session = await clients.newSession();
+  clients.begin(async (turn) => {
+    const first = await clients.start(session, turn, long);
+    if (!first) return;
+    await pause(100 + (turn % 5) * 60);
+    const json = { newMessage: { role: 'user', parts: [{ text: '2 x 20' }] }, onBusy: 'interrupt' };
+    const fromMs = Date.now();
+    const second = await clients.again(turn + 1, async (server) => {
+      const { status, body } = await ask(server, `${session}/runs`, { json, key: `interrupt ${turn}` });
+      return status === 202 ? { run: body as Run, server } : undefined;
+    });
+    if (!second) return;
+    try {
+      for await (const _frame of listen(second.server, `${session}/runs/${second.run.id}/stream`, {})) {
+        clients.log.waits.push({ what: 'interrupt', fromMs, untilMs: Date.now() });
+        break;
+      }
+    } catch {
+      // nothing to measure then
     }
-  }
-  return faults;
+    const status = await clients.over(session, first.id, turn);
+    if (status !== undefined && status !== 'interrupted') clients.log.faults.push(`a run of ${first.id} was ${status}`);
+    await clients.over(session, second.run.id, turn);
+  }, 0);
+}
+
+/** Four at once, of which one may run. */
+export async function beginRejected(clients: Clients): Promise<void> {
+  const session = await clients.newSession();
+  clients.begin(async (turn) => {
+    const json = { newMessage: { role: 'user', parts: [{ text: '2 x 200' }] }, onBusy: 'reject' };
+    const asked = [0, 1, 2, 3].map((index) => ask(clients.server(turn + index), `${session}/runs`, { json }));
+    const answers = await Promise.allSettled(asked);
+    const runs = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' && answer.value.status === 202 ? [answer.value.body as Run] : [],
+    );
+    if (runs.length > 1) clients.log.faults.push(`${runs.length} runs were let in at once`);
+    for (const { id } of runs) await clients.over(session, id, turn);
+    await pause(100);
+  }, 0);
 }
