@@ -26,6 +26,8 @@ export interface NewRun {
   readonly fingerprint?: string | undefined;
   /** Its id was made for it, so there can be no run of that id. */
   readonly isNew: boolean;
+  /** The id of a run whose events are taken back when this one begins. */
+  readonly takesBack?: string | undefined;
 }
 
 export interface Placing {
@@ -67,6 +69,8 @@ export interface AdoptedRun {
   readonly isOwn: boolean;
   /** Why it shall end. */
   readonly cancel: string | undefined;
+  /** The id of the run whose events it takes back. */
+  readonly takesBack: string | undefined;
 }
 
 export interface RunEnd {
@@ -98,8 +102,15 @@ export interface RunStore {
   finish(ref: RunRef, fence: number | undefined, end: RunEnd | undefined): Promise<void>;
   /** Asks the run to end. Resolves with its home; `undefined` when it is over. */
   cancel(ref: RunRef, reason: string): Promise<string | undefined>;
-  /** Asks the run in progress of a session to end, and resolves with it. */
-  cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined>;
+  /**
+   * Asks the run in progress of a session to end, and resolves with it. `taker`: the run that takes back its events, which
+   * whoever has that run later is told, too.
+   */
+  cancelCurrent(
+    session: number,
+    reason: string,
+    taker: RunRef | undefined,
+  ): Promise<(StoredRun & { home: string }) | undefined>;
   find(key: RunKey): Promise<StoredRun | undefined>;
   /** The run an idempotency key of the last 24 hours stands for. */
   asked(session: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined>;

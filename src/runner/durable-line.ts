@@ -119,6 +119,7 @@ export class DurableLine implements RunLine {
         isFirst: isHasty(policy),
       }));
     turn.ref = claim.ref;
+    turn.takesBack = arrival.takesBack ?? arrival.claim?.takesBack;
     turn.hasWaited = claim.fence === undefined || arrival.claim !== undefined;
     if (claim.fence !== undefined) turn.begin(claim, claim.fence, this.#options.sessions);
     else {
@@ -145,7 +146,7 @@ export class DurableLine implements RunLine {
 
   async #enterStore(
     turn: DurableTurn,
-    { request, isLive, isDetached = false, idempotencyKey, fingerprint, createSession, isNew }: Arrival,
+    { request, isLive, isDetached = false, idempotencyKey, fingerprint, createSession, isNew, takesBack }: Arrival,
     placing: { maxOpen: number; isFirst: boolean },
   ): Promise<Placed> {
     const run = {
@@ -156,6 +157,7 @@ export class DurableLine implements RunLine {
       idempotencyKey,
       fingerprint,
       isNew: isNew ?? request?.invocationId === undefined,
+      takesBack,
     };
     try {
       return await this.#options.store.enter(run, placing);
@@ -167,11 +169,13 @@ export class DurableLine implements RunLine {
   }
 
   /** Ends the run in progress. Asked again and again: another may have begun meanwhile. */
-  async #interrupt(turn: DurableTurn, { session }: RunRef, policy: OnBusy): Promise<void> {
+  async #interrupt(turn: DurableTurn, ref: RunRef, policy: OnBusy): Promise<void> {
     const { store } = this.#options;
-    const current = await store.cancelCurrent(session, 'run_interrupted');
+    // What waits to take back a certain run takes back no other.
+    const takes = policy === 'rollback' && !turn.isHold;
+    const current = await store.cancelCurrent(ref.session, 'run_interrupted', takes ? ref : undefined);
     if (!current) return;
-    if (policy === 'rollback') turn.takesBack = current.run.id;
+    if (takes) turn.takesBack = current.run.id;
     await this.end(current.ref, current.home, 'run_interrupted');
   }
 

@@ -57,7 +57,11 @@ export class RunDesk implements Runs {
     const { sessions } = services;
     this.#ledger = new RunLedger({ ...durable, sessions }, (id, after, signal) => this.#followHere(id, after, signal));
     const resume = (request: RunRequest, claim: Claim): Promise<void> => this.#resume(request, claim);
-    this.#recovery = new RunRecovery({ ...durable, sessions, resume, log });
+    const undo = (key: RunKey, claim: Claim): Promise<void> =>
+      this.#takeBack(key, new AbortController().signal, claim).catch((error: unknown) =>
+        log?.warn({ err: error, runId: key.runId }, 'a run could not be taken back'),
+      );
+    this.#recovery = new RunRecovery({ ...durable, sessions, resume, takeBack: undo, log });
   }
 
   /** Begins to tell others that this replica lives, and to look for runs that lost theirs. */
@@ -226,10 +230,11 @@ export class RunDesk implements Runs {
   }
 
   /** Waits for a run that was told to end, in front of those that wait for it, and hides what it stored. */
-  async #takeBack(key: RunKey, signal: AbortSignal): Promise<void> {
-    const turn = await this.#options.line.enter(key, 'rollback', signal);
+  async #takeBack(key: RunKey, signal: AbortSignal, claim?: Claim): Promise<void> {
+    const { line, services } = this.#options;
+    const turn = await line.enter(key, 'rollback', signal, { claim, takesBack: key.runId });
     try {
-      await takeBack(this.#options.services, key, key.runId);
+      await takeBack({ ...services, sessions: turn.sessions ?? services.sessions }, key, key.runId);
     } finally {
       await turn.release();
     }

@@ -29,6 +29,8 @@ export interface Claim {
   readonly fence: number | undefined;
   /** Events the run has stored so far. */
   readonly steps: number;
+  /** The run whose events it takes back. */
+  readonly takesBack?: string | undefined;
 }
 
 /** How a run begins: beside what it is asked for. */
@@ -51,6 +53,8 @@ export interface Arrival extends StartOptions {
   readonly id?: string;
   readonly request?: RunRequest | undefined;
   readonly isLive?: boolean | undefined;
+  /** The run whose events are to be taken back, where that is known already. */
+  readonly takesBack?: string | undefined;
   /** Makes the session when there is none. */
   readonly createSession?: (() => Promise<unknown>) | undefined;
 }

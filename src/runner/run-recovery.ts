@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { AdoptedRun, RunStore } from '../core/run-store.ts';
+import type { RunKey } from '../core/runs.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { SessionService } from '../core/services.ts';
 import { RunRequest } from '../schemas/run.ts';
@@ -15,6 +16,8 @@ export interface RecoveryOptions {
   readonly sessions: SessionService;
   /** Goes on with a run that has been claimed. Never rejects. */
   readonly resume: (request: RunRequest, claim: Claim) => Promise<void>;
+  /** Takes back the events of a run under a claim that was made for it. Never rejects. */
+  readonly takeBack: (key: RunKey, claim: Claim) => Promise<void>;
   readonly log?: RunLog | undefined;
 }
 
@@ -63,7 +66,8 @@ export class RunRecovery {
     const { store, log } = this.#options;
     log?.warn({ runId: run.key.runId, attempts: run.attempts }, 'a run lost its server');
     if (run.kind === 'hold') {
-      await store.finish(run.ref, run.fence, undefined);
+      if (run.takesBack === undefined) await store.finish(run.ref, run.fence, undefined);
+      else this.#last(run, this.#options.takeBack({ ...run.key, runId: run.takesBack }, run));
       return;
     }
     const end = endOf(run);
@@ -85,10 +89,14 @@ export class RunRecovery {
     } else {
       const { newMessage: _message, stateDelta: _delta, ...rest } = request.data;
       const begun = { ...(told ? rest : request.data), invocationId: run.key.runId };
-      const { runId } = run.key;
-      this.#resumed.add(runId);
-      void resume(begun, run).finally(() => this.#resumed.delete(runId)); // lasts as long as the run; never rejects
+      this.#last(run, resume(begun, run));
     }
+  }
+
+  /** Remembers a run for as long as it goes on. */
+  #last({ key: { runId } }: AdoptedRun, over: Promise<void>): void {
+    this.#resumed.add(runId);
+    void over.finally(() => this.#resumed.delete(runId)); // never rejects
   }
 
   /** Ends a run that is not gone on with, and says so in its session. */

@@ -134,7 +134,24 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       expect(await one.beat()).toEqual([{ ref: first.ref, reason: 'run_cancelled' }]);
       await one.finish(first.ref, first.fence, { status: 'cancelled', error: { code: 'run_cancelled', message: 'm' } });
       expect(await other.cancel(first.ref, 'run_cancelled')).toBeUndefined();
-      expect(await other.cancelCurrent(first.ref.session, 'run_interrupted')).toBeUndefined();
+      expect(await other.cancelCurrent(first.ref.session, 'run_interrupted', undefined)).toBeUndefined();
+    });
+
+    it('remembers which run another one takes back', async () => {
+      const first = await one.enter(run(), queue);
+      const hasty = await one.enter(run(), { maxOpen: 16, isFirst: true });
+      const named = await one.enter(run({ kind: 'hold', takesBack: 'e-1' }), queue);
+      const current = await one.cancelCurrent(first.ref.session, 'run_interrupted', hasty.ref);
+      await one.finish(first.ref, first.fence, { status: 'interrupted' });
+      await one.handBack([hasty.ref, named.ref]);
+
+      const taken = await other.adopt(() => [], true);
+
+      expect(taken.map(({ ref, takesBack }) => [ref.id, takesBack])).toEqual([
+        [hasty.ref.id, current?.run.id],
+        [named.ref.id, 'e-1'],
+      ]);
+      expect(current?.ref).toEqual(first.ref);
     });
 
     it('ends a run that never began, and lets the others move up', async () => {

@@ -176,4 +176,8 @@ alter table agent_runs
   add column attempts int not null default 0,
   add column fingerprint text;
 `,
+  `
+-- The run (its invocation) whose events this one takes back when it begins.
+alter table agent_runs add column takes_back text;
+`,
 ];

@@ -10,7 +10,7 @@ export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNum
 const inLine = `state in ('queued', 'running') order by (state = 'running') desc, front desc, pos`;
 
 // $1 app, $2 user, $3 session, $4 home, $5 run, $6 kind, $7 detached, $8 input, $9 idempotency key, $10 fingerprint,
-// $11 open runs allowed, $12 goes first
+// $11 open runs allowed, $12 goes first, $13 run taken back
 export const enterStatement = `with s as (
     update sessions set queued = queued + 1,
         owner = case when queued = 0 then $4 else owner end,
@@ -18,15 +18,16 @@ export const enterStatement = `with s as (
       where id = $3 and app_name = $1 and user_id = $2 and queued <= $11::int
       returning num, queued, fence)
   insert into agent_runs (id, session_num, invocation_id, home, kind, is_detached, input, idempotency_key, fingerprint,
-      state, started_at, front)
+      state, started_at, front, takes_back)
     select num || '/' || $5, num, $5, $4, $6, $7::boolean, $8, $9, $10,
       case when queued = 1 then 'running' else 'queued' end,
       case when queued = 1 then clock_timestamp() end,
-      case when $12::boolean then (extract(epoch from clock_timestamp()) * 1000000)::bigint else 0 end
+      case when $12::boolean then (extract(epoch from clock_timestamp()) * 1000000)::bigint else 0 end, $13
     from s
   on conflict (id) do update set state = excluded.state, home = excluded.home, kind = excluded.kind,
       is_detached = excluded.is_detached, input = excluded.input, idempotency_key = excluded.idempotency_key,
-      fingerprint = excluded.fingerprint, started_at = excluded.started_at, front = excluded.front, pos = default,
+      fingerprint = excluded.fingerprint, started_at = excluded.started_at, front = excluded.front, takes_back = excluded.takes_back,
+      pos = default,
       cancel = null, error = null, ended_at = null, attempts = 0
     where agent_runs.state not in ('queued', 'running')
   returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as fence`;
@@ -70,9 +71,10 @@ export const leaveStatement = `with s as (select num from sessions where num = $
 export const cancelStatement = `update agent_runs set cancel = coalesce(cancel, $2)
   where id = $1 and state in ('queued', 'running') returning home`;
 
-/** $1 session number, $2 reason */
+/** $1 session number, $2 reason, $3 the run that takes back the events */
 export const cancelCurrentStatement = `with r as (
-    update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *)
+    update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *),
+  t as (update agent_runs t set takes_back = r.invocation_id from r where t.id = $3)
   select ${runColumns} from r join sessions s on s.num = r.session_num`;
 
 /** $1 app, $2 user, $3 session, $4 run */
@@ -116,7 +118,7 @@ export const lockStatement = `select num from sessions where num = $1 for update
 export const takeStatement = `update agent_runs r set home = $3, attempts = attempts + 1 from sessions s
   where r.id = $1 and r.home is not distinct from $2 and r.state in ('queued', 'running') and s.num = r.session_num
   returning r.state, r.kind, r.is_detached as "isDetached", r.input, r.attempts, r.cancel,
-    r.invocation_id as "runId", s.app_name as "appName", s.user_id as "userId", s.id as "sessionId"`;
+    r.takes_back as "takesBack", r.invocation_id as "runId", s.app_name as "appName", s.user_id as "userId", s.id as "sessionId"`;
 
 /** $1 session number, $2 home */
 export const ownStatement = `update sessions set owner = $2, fence = fence + 1 where num = $1

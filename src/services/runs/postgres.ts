@@ -54,6 +54,7 @@ export class PostgresRuns implements RunStore {
       fingerprint,
       maxOpen,
       isFirst,
+      run.takesBack ?? null,
     ];
     const query = { name: 'agent-run-enter', text: sql.enterStatement, values };
     try {
@@ -107,11 +108,15 @@ export class PostgresRuns implements RunStore {
     return row?.home ?? undefined;
   }
 
-  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
+  async cancelCurrent(
+    session: number,
+    reason: string,
+    taker: RunRef | undefined,
+  ): Promise<(StoredRun & { home: string }) | undefined> {
     const [row] = await this.#query<RunRow>({
       name: 'agent-run-cancel-current',
       text: sql.cancelCurrentStatement,
-      values: [session, reason],
+      values: [session, reason, taker?.id ?? null],
     });
     return row && { ...storedRun(row), home: row.home ?? '' };
   }
@@ -193,7 +198,7 @@ export class PostgresRuns implements RunStore {
             ? await client.query<{ fence: number }>({ text: sql.ownStatement, values: [ref.session, this.home] })
             : undefined;
         const steps = await client.query<{ steps: number }>({ text: sql.stepsStatement, values: [ref.id] });
-        const { appName, userId, sessionId, runId, kind, isDetached, input, attempts, cancel } = taken;
+        const { appName, userId, sessionId, runId, kind, isDetached, input, attempts, cancel, takesBack } = taken;
         return {
           ref,
           key: { appName, userId, sessionId, runId },
@@ -202,6 +207,7 @@ export class PostgresRuns implements RunStore {
           input,
           attempts,
           cancel: cancel ?? undefined,
+          takesBack: takesBack ?? undefined,
           fence: fence?.rows[0]?.fence,
           steps: steps.rows[0]?.steps ?? 0,
           isOwn: home === this.home,
@@ -263,6 +269,7 @@ interface Taken extends RunKey {
   readonly input: string;
   readonly attempts: number;
   readonly cancel: string | null;
+  readonly takesBack: string | null;
 }
 
 /** A run that is open already must not be counted again, so nothing may be left of the attempt. */

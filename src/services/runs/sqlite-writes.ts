@@ -49,7 +49,7 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
   const now = Date.now();
   connection.run(
     `insert into agent_runs (id, session_num, invocation_id, home, kind, is_detached, input, idempotency_key,
-      fingerprint, state, created_at, started_at, front) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      fingerprint, state, created_at, started_at, front, takes_back) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     line.num,
     key.runId,
@@ -63,6 +63,7 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
     now,
     begins ? now : null,
     placing.isFirst ? now : 0,
+    run.takesBack ?? null,
   );
   connection.run('update sessions set queued = queued + 1 where num = ?', line.num);
   const fence = begins ? own(connection, line.num, home) : undefined;
@@ -137,13 +138,14 @@ export function cancelRun(
 /** Gives the key of the run in progress. */
 export function cancelCurrentRun(
   { connection }: WriteContext,
-  { session, reason }: { session: number; reason: string },
+  { session, reason, taker }: { session: number; reason: string; taker: RunRef | undefined },
 ): string | undefined {
-  const row = connection.get<{ id: string }>(
-    `select id from agent_runs where session_num = ? and state = 'running'`,
+  const row = connection.get<{ id: string; run: string }>(
+    `select id, invocation_id as run from agent_runs where session_num = ? and state = 'running'`,
     session,
   );
   if (row) connection.run('update agent_runs set cancel = coalesce(cancel, ?) where id = ?', reason, row.id);
+  if (row && taker) connection.run('update agent_runs set takes_back = ? where id = ?', row.run, taker.id);
   return row?.id;
 }
 

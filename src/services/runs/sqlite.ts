@@ -60,8 +60,12 @@ export class SqliteRuns implements RunStore {
     return this.#database.write('cancelRun', { ref, reason });
   }
 
-  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
-    const id = await this.#database.write('cancelCurrentRun', { session, reason });
+  async cancelCurrent(
+    session: number,
+    reason: string,
+    taker: RunRef | undefined,
+  ): Promise<(StoredRun & { home: string }) | undefined> {
+    const id = await this.#database.write('cancelCurrentRun', { session, reason, taker });
     const sql = `select ${columns} from agent_runs r join sessions s on s.num = r.session_num where r.id = ?`;
     const row = id === undefined ? undefined : await this.#read((connection) => connection.get<RunRow>(sql, id));
     return row && { ...storedRun(row), home: row.home ?? '' };
@@ -101,7 +105,7 @@ export class SqliteRuns implements RunStore {
   /** The file is not out of reach while its server lives: a sign of life that is overdue says enough. */
   async adopt(known: () => readonly string[]): Promise<AdoptedRun[]> {
     const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home, r.kind,
-        r.is_detached as isDetached, r.input, r.attempts, r.cancel, s.app_name as appName, s.user_id as userId,
+        r.is_detached as isDetached, r.input, r.attempts, r.cancel, r.takes_back as takesBack, s.app_name as appName, s.user_id as userId,
         s.id as sessionId, exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > ?) as isAlive
       from agent_runs r join sessions s on s.num = r.session_num
       where r.state in ('queued', 'running') order by r.pos`;
@@ -150,6 +154,7 @@ export class SqliteRuns implements RunStore {
       input: row.input,
       attempts: row.attempts + 1,
       cancel: row.cancel ?? undefined,
+      takesBack: row.takesBack ?? undefined,
       isOwn: home === this.home,
       ...taken,
     };
@@ -167,6 +172,7 @@ interface OpenRow extends RunRef, RunKey {
   readonly input: string;
   readonly attempts: number;
   readonly cancel: string | null;
+  readonly takesBack: string | null;
   readonly isAlive: number;
 }
 

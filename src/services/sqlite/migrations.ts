@@ -133,4 +133,7 @@ alter table agent_runs add column front integer not null default 0;
 alter table agent_runs add column attempts integer not null default 0;
 alter table agent_runs add column fingerprint text;
 `,
+  `
+alter table agent_runs add column takes_back text;
+`,
 ];
