@@ -74,7 +74,7 @@ export class RunDesk implements Runs {
     const asked = idempotencyKey === undefined ? undefined : askedFor(request, idempotencyKey);
     let earlier = asked && (await this.#asked(request, asked));
     // Its twin may have begun meanwhile. Between this look and `add` below nothing waits.
-    while (asked && !earlier && this.#background.asked(asked.key)) earlier = await this.#asked(request, asked);
+    if (asked) while (!earlier && this.#background.asked(asked.key)) earlier = await this.#asked(request, asked);
     if (earlier) return { run: earlier, replayed: true };
     checkMessage(request);
     const { appName, userId, sessionId, invocationId = newId('e-') } = request;
