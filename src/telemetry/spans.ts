@@ -7,13 +7,6 @@ import { measure } from './metrics.ts';
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue>;
 
-/** What all spans of one trace share. */
-export interface TraceRef {
-  readonly id: string;
-  /** Where the sink keeps them; nobody else's business. */
-  log: object | undefined;
-}
-
 /** A span as it is kept: values that are functions are made only when somebody reads the trace. Times are epoch nanoseconds. */
 export interface SpanRecord {
   readonly name: string;
@@ -21,7 +14,8 @@ export interface SpanRecord {
   readonly spanId: string;
   readonly parentId: string | undefined;
   readonly startTime: number;
-  endTime: number;
+  /** 0 while the span is open. */
+  readonly endTime: number;
   readonly attributes: Record<string, AttributeValue | (() => string)>;
   /** The span of the same trace that began before it, set by the sink: a growing array would keep room for sixteen more. */
   earlier: SpanRecord | undefined;
@@ -31,7 +25,7 @@ export interface SpanRecord {
   mark: number;
 }
 
-/** Told of every span that begins, and ends. The end of an open span's record is 0. */
+/** Told of every span that begins, and ends. */
 export interface SpanSink {
   opened?(span: SpanRecord): void;
   ended(span: SpanRecord): void;
@@ -54,30 +48,37 @@ const contentsPerWeight = 16;
 /** Looked up once: it passes spans on to whatever provider is registered later. */
 const tracer = otelTrace.getTracer('gcp.vertex.agent');
 
-/** Where a span stands: its trace, the sink of its run, and the OpenTelemetry context for exporters and for tools' own spans. */
-class SpanContext {
-  readonly trace: TraceRef | undefined;
-  readonly spanId: string | undefined;
+/** What all spans of one trace share. */
+export class TraceRef {
+  readonly id: string;
   readonly sink: SpanSink | undefined;
-  /** Absent inside a trace that nobody exports. */
-  readonly otel: Context | undefined;
+  /** When it began, in milliseconds of this process. */
+  readonly beganAt = performance.now();
+  /** Spans so far. */
+  size = 0;
+  /** Where the sink keeps them; nobody else's business. */
+  log: object | undefined = undefined;
 
-  constructor(
-    trace: TraceRef | undefined,
-    spanId: string | undefined,
-    sink: SpanSink | undefined,
-    otel: Context | undefined,
-  ) {
-    this.trace = trace;
-    this.spanId = spanId;
+  constructor(id: string, sink: SpanSink | undefined) {
+    this.id = id;
     this.sink = sink;
-    this.otel = otel;
   }
 }
 
+/** The outside of a trace. */
+class Root {
+  readonly sink: SpanSink | undefined;
+
+  constructor(sink: SpanSink | undefined) {
+    this.sink = sink;
+  }
+}
+
+const silent = new Root(undefined);
+
 /** The outside of a trace: pass it as the parent of an invocation's first span. Ended spans go to `sink`. */
 export function rootTrace(sink?: SpanSink): object {
-  return new SpanContext(undefined, undefined, sink, ROOT_CONTEXT);
+  return new Root(sink);
 }
 
 /**
@@ -85,80 +86,123 @@ export function rootTrace(sink?: SpanSink): object {
  * the OpenTelemetry API, and those inside it if that one is recorded: a trace is exported whole or not at all.
  */
 export function openSpan(name: string, parent: object, attributes: Attributes = {}): OpenSpan {
-  return new RecordedSpan(name, parent instanceof SpanContext ? parent : silent, attributes);
+  return new RecordedSpan(name, parent instanceof RecordedSpan || parent instanceof Root ? parent : silent, attributes);
 }
 
-const silent = new SpanContext(undefined, undefined, undefined, ROOT_CONTEXT);
-
-class RecordedSpan implements OpenSpan {
-  readonly context: SpanContext;
-  readonly #record: SpanRecord;
+/**
+ * What is open, what is kept and what spans inside it name as their parent is one object, and its numbers are small:
+ * three spans of every run are kept, and what is kept the garbage collector copies twice.
+ */
+class RecordedSpan implements OpenSpan, SpanRecord {
+  readonly name: string;
+  readonly trace: TraceRef;
+  readonly attributes: SpanRecord['attributes'];
+  earlier: SpanRecord | undefined = undefined;
+  weight = 1;
+  mark = 0;
+  readonly #parent: RecordedSpan | undefined;
+  /** Its place in the trace. */
+  readonly #place: number;
+  /** Microseconds since the trace began; -1: not yet. */
+  readonly #start: number;
+  #end = -1;
   /** Absent when nobody exports it. */
-  readonly #otel: Span | undefined;
+  readonly #otel: Exported | undefined;
 
-  constructor(name: string, parent: SpanContext, attributes: Attributes) {
-    const span =
-      parent.otel && tracer.startSpan(name, { attributes: attributes as Record<string, string> }, parent.otel);
-    this.#otel = span?.isRecording() ? span : undefined;
-    const exported = this.#otel?.spanContext();
-    const ref = parent.trace ?? { id: exported?.traceId ?? randomId(16), log: undefined };
-    const spanId = exported?.spanId ?? randomId(8);
-    const otel = this.#otel && otelTrace.setSpan(parent.otel ?? ROOT_CONTEXT, this.#otel);
-    this.context = new SpanContext(ref, spanId, parent.sink, otel);
-    this.#record = {
-      name,
-      trace: ref,
-      spanId,
-      parentId: parent.spanId,
-      startTime: now(),
-      endTime: 0,
-      attributes,
-      earlier: undefined,
-      weight: 1,
-      mark: 0,
-    };
-    parent.sink?.opened?.(this.#record);
+  constructor(name: string, above: RecordedSpan | Root, attributes: Attributes) {
+    const parent = above instanceof RecordedSpan ? above : undefined;
+    this.name = name;
+    this.attributes = attributes;
+    this.#parent = parent;
+    const outer = parent && parent.#otel;
+    this.#otel = parent && !outer ? undefined : exported(name, attributes, outer?.context);
+    this.trace = parent?.trace ?? new TraceRef(this.#otel?.span.spanContext().traceId ?? randomTraceId(), above.sink);
+    this.#place = this.trace.size += 1;
+    this.#start = microsIn(this.trace);
+    this.sink?.opened?.(this);
+  }
+
+  get sink(): SpanSink | undefined {
+    return this.trace.sink;
+  }
+
+  get context(): object {
+    return this;
+  }
+
+  /** Made of the trace's id and its place there, where OpenTelemetry has made none. */
+  get spanId(): string {
+    if (this.#otel) return this.#otel.span.spanContext().spanId;
+    const place = this.#place.toString(16).padStart(4, '0');
+    return this.trace.id.slice(0, idLength - place.length) + place;
+  }
+
+  get parentId(): string | undefined {
+    return this.#parent?.spanId;
+  }
+
+  get startTime(): number {
+    return timeIn(this.trace, this.#start);
+  }
+
+  get endTime(): number {
+    return this.#end < 0 ? 0 : timeIn(this.trace, this.#end);
   }
 
   set(attributes: Attributes): void {
-    Object.assign(this.#record.attributes, attributes);
-    this.#otel?.setAttributes(attributes as Record<string, string>);
+    Object.assign(this.attributes, attributes);
+    this.#otel?.span.setAttributes(attributes as Record<string, string>);
   }
 
   lazy(name: string, make: () => string, contents = 0): void {
-    this.#record.attributes[name] = make;
-    this.#record.weight += Math.ceil(contents / contentsPerWeight);
-    this.#otel?.setAttribute(name, make());
+    this.attributes[name] = make;
+    this.weight += Math.ceil(contents / contentsPerWeight);
+    this.#otel?.span.setAttribute(name, make());
   }
 
   fail(error: unknown): void {
     const text = errorText(error);
     this.set({ 'error.type': error instanceof Error ? error.name : 'Error', 'error.message': text });
-    this.#otel?.setStatus({ code: SpanStatusCode.ERROR, message: text });
+    this.#otel?.span.setStatus({ code: SpanStatusCode.ERROR, message: text });
   }
 
   end(): void {
-    if (this.#record.endTime !== 0) return;
-    this.#record.endTime = now();
-    this.#otel?.end();
-    measure(this.#record);
-    this.context.sink?.ended(this.#record);
+    if (this.#end >= 0) return;
+    this.#end = microsIn(this.trace);
+    this.#otel?.span.end();
+    measure(this);
+    this.sink?.ended(this);
   }
 }
 
-const { timeOrigin } = performance;
-const now = (): number => Math.round((timeOrigin + performance.now()) * 1e6);
+/** A span that OpenTelemetry records, and the context for those inside it. */
+interface Exported {
+  readonly span: Span;
+  readonly context: Context;
+}
 
-// Span ids only have to be unlikely to collide; bytes are drawn in blocks because a call for eight costs as much as one for 8,192.
+function exported(name: string, attributes: Attributes, above: Context = ROOT_CONTEXT): Exported | undefined {
+  const span = tracer.startSpan(name, { attributes: attributes as Record<string, string> }, above);
+  return span.isRecording() ? { span, context: otelTrace.setSpan(above, span) } : undefined;
+}
+
+const { timeOrigin } = performance;
+const microsIn = ({ beganAt }: TraceRef): number => Math.round((performance.now() - beganAt) * 1e3);
+const timeIn = ({ beganAt }: TraceRef, micros: number): number =>
+  Math.round((timeOrigin + beganAt) * 1e3 + micros) * 1e3;
+
+/** Characters of a span's id. */
+const idLength = 16;
+
+// Ids only have to be unlikely to collide; bytes are drawn in blocks because a call for 16 costs as much as one for 4,096.
 let pool = '';
 let used = 0;
 
-function randomId(bytes: 8 | 16): string {
-  const length = bytes * 2;
-  if (used + length > pool.length) {
+function randomTraceId(): string {
+  if (used === pool.length) {
     pool = randomBytes(4_096).toString('hex');
     used = 0;
   }
-  used += length;
-  return pool.slice(used - length, used);
+  used += 32;
+  return pool.slice(used - 32, used);
 }
