@@ -59,6 +59,7 @@ async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroun
       isTrial: line.own.has('dry-run'),
       from: typeof from === 'string' ? from : undefined,
       cwd,
+      env,
     });
   }
   const { serve } = await import('./serve.ts');

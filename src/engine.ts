@@ -1,6 +1,7 @@
 import type { Config } from './config.ts';
 import type { Plugin } from './core/runtime.ts';
 import { Evaluations } from './evaluation/evaluations.ts';
+import { googleFrom } from './google-env.ts';
 import type { Log } from './http/deps.ts';
 import { isLoopback } from './http/guards.ts';
 import { agentFolders } from './loaders/agent-folders.ts';
@@ -19,7 +20,6 @@ import { toolTrier } from './runner/try-tool.ts';
 import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
-import { cloudToken } from './tools/auth/machine-token.ts';
 
 /** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
 export interface Engine {
@@ -55,7 +55,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   } = openServices({
     ...config,
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
-    googleToken: cloudToken(),
+    google: googleFrom(env),
   });
   const services = { sessions, artifacts, memories };
   const traces = new TraceRecorder();

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { AppError, errorText } from './base/errors.ts';
 import { redact } from './base/redact.ts';
 import type { Config } from './config.ts';
+import { googleFrom } from './google-env.ts';
 import type { Session } from './schemas/session.ts';
 import { exportLines, type Imported, importLines, importSessions } from './services/archive.ts';
 import { FirestoreDatabase } from './services/firestore/database.ts';
@@ -23,15 +24,17 @@ export interface StoreOptions {
   /** Where to import from, if not from a file. */
   readonly from?: string | undefined;
   readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Looks after what the services keep. Resolves with the exit code. Throws UsageError for stores that keep nothing. */
 export async function tendStores(config: Config, options: StoreOptions): Promise<number> {
-  const services = openServices({ ...config, googleToken: cloudToken() });
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
+  let services: OpenedServices | undefined;
   try {
+    services = openServices({ ...config, google: googleFrom(options.env) });
     await act(services, config, { ...options, signal: stopped.signal });
     return 0;
   } catch (error) {
@@ -42,7 +45,7 @@ export async function tendStores(config: Config, options: StoreOptions): Promise
     return 1;
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-    await services.databases.close();
+    await services?.databases.close();
   }
 }
 

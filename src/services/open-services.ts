@@ -10,7 +10,7 @@ import { S3Bucket } from './artifacts/s3.ts';
 import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { FirestoreDatabase, type FirestorePlace } from './firestore/database.ts';
-import type { GoogleToken } from './google/google-connection.ts';
+import { type GoogleSurroundings, vertexPlace } from './google/google-surroundings.ts';
 import { FirestoreMemories } from './memories/firestore.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';
 import { PostgresMemories } from './memories/postgres.ts';
@@ -18,13 +18,15 @@ import { SqliteMemories } from './memories/sqlite.ts';
 import { PostgresDatabase } from './postgres/database.ts';
 import { PostgresRuns } from './runs/postgres.ts';
 import { SqliteRuns } from './runs/sqlite.ts';
-import { parseServiceUri, type ServicePlace } from './service-uri.ts';
+import { parseServiceUri, type ServicePlace, type VertexName } from './service-uri.ts';
+import { AgentEngineSessions } from './sessions/agent-engine.ts';
 import { FirestoreSessionTables } from './sessions/firestore.ts';
 import { InMemorySessions } from './sessions/in-memory.ts';
 import { PostgresSessionTables } from './sessions/postgres.ts';
 import { SqlSessions } from './sessions/sql-sessions.ts';
 import { SqliteSessionTables } from './sessions/sqlite.ts';
 import { SqliteDatabase } from './sqlite/database.ts';
+import { VertexApi } from './vertex/vertex-api.ts';
 
 export interface ServiceOptions {
   /** URIs: see `parseServiceUri`. */
@@ -36,8 +38,8 @@ export interface ServiceOptions {
   readonly maxSessions?: number | undefined;
   /** Told of a connection to a database that broke while nobody used it. */
   readonly onConnectionLost?: (error: Error) => void;
-  /** Tokens for Google's services; without it there is no access to them. */
-  readonly googleToken?: GoogleToken;
+  /** How Google's services are reached; without it there is no access to them. */
+  readonly google?: GoogleSurroundings;
 }
 
 /** The services a server keeps things in. */
@@ -82,6 +84,7 @@ function sessionsAt(
   if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
   if (place.kind === 'firestore') return new SqlSessions(new FirestoreSessionTables(databases.firestore(place)));
+  if (place.kind === 'agentengine') return new AgentEngineSessions(databases.vertex(place));
   return new InMemorySessions({
     ...(sessionTtl !== undefined && { idleMs: sessionTtl }),
     ...(maxSessions !== undefined && { maxSessions }),
@@ -115,9 +118,10 @@ export class Databases {
   readonly #sqlite = new Map<string, SqliteDatabase>();
   readonly #postgres = new Map<string, PostgresDatabase>();
   readonly #firestore = new Map<string, FirestoreDatabase>();
-  readonly #options: Pick<ServiceOptions, 'onConnectionLost' | 'googleToken'>;
+  readonly #vertex = new Map<string, VertexApi>();
+  readonly #options: Pick<ServiceOptions, 'onConnectionLost' | 'google'>;
 
-  constructor(options: Pick<ServiceOptions, 'onConnectionLost' | 'googleToken'> = {}) {
+  constructor(options: Pick<ServiceOptions, 'onConnectionLost' | 'google'> = {}) {
     this.#options = options;
   }
 
@@ -142,12 +146,24 @@ export class Databases {
     const name = JSON.stringify([place.project, place.database, place.prefix]);
     const known = this.#firestore.get(name);
     if (known) return known;
-    const database = new FirestoreDatabase(place, this.#options.googleToken);
+    const database = new FirestoreDatabase(place, this.#options.google?.token);
     this.#firestore.set(name, database);
     return database;
   }
 
+  /** Throws `ConfigurationException` for a short name without a project and a location around. */
+  vertex(name: VertexName): VertexApi {
+    const place = vertexPlace(name, this.#options.google);
+    const known = this.#vertex.get(place.resource);
+    if (known) return known;
+    const { token, vertexUrl: baseUrl } = this.#options.google ?? {};
+    const api = new VertexApi(place, { token, baseUrl });
+    this.#vertex.set(place.resource, api);
+    return api;
+  }
+
   async close(): Promise<void> {
+    for (const api of this.#vertex.values()) api.close();
     const opened = [this.#sqlite, this.#postgres, this.#firestore].flatMap((databases) => [...databases.values()]);
     await Promise.all(opened.map((database) => database.close()));
   }

@@ -23,12 +23,21 @@ export type ServicePlace =
       readonly database: string;
       /** What names of collections begin with. */
       readonly prefix: string;
-    };
+    }
+  | VertexName;
+
+/** A resource of Vertex AI. Without a project and a location it is where the surroundings say. */
+export interface VertexName {
+  readonly kind: 'agentengine' | 'rag';
+  readonly id: string;
+  readonly project?: string;
+  readonly location?: string;
+}
 
 export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
 
 const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
-  sessions: ['memory', 'sqlite', 'postgres', 'firestore'],
+  sessions: ['memory', 'sqlite', 'postgres', 'firestore', 'agentengine'],
   artifacts: ['memory', 'file', 'sqlite', 'postgres', 's3', 'gs'],
   memories: ['memory', 'sqlite', 'postgres', 'firestore'],
 };
@@ -41,11 +50,13 @@ const examples: Readonly<Record<ServicePlace['kind'], string>> = {
   s3: 's3://BUCKET/PREFIX?endpoint=URL',
   gs: 'gs://BUCKET/PREFIX',
   firestore: 'firestore://PROJECT/DATABASE',
+  agentengine: 'agentengine://ENGINE',
+  rag: 'rag://CORPUS',
 };
 
 /**
  * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`, `gs://…`, `firestore://…`),
- * and ADK's spellings of the same (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`).
+ * and ADK's spellings of the same (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`, `agentengine://…`, `rag://…`).
  * Throws `ConfigurationException`.
  */
 export function parseServiceUri(service: ServiceKind, text: string): ServicePlace {
@@ -93,7 +104,20 @@ function placeOf(text: string): ServicePlace | undefined {
     return place && !rest.includes('?') ? { kind: 'gs', ...place } : undefined;
   }
   if (/^firestore$/i.test(scheme)) return firestorePlace(rest);
+  if (/^(?:agentengine|rag)$/i.test(scheme)) return vertexName(/^rag$/i.test(scheme) ? 'rag' : 'agentengine', rest);
   return /^s3$/i.test(scheme) ? s3Place(rest) : undefined;
+}
+
+/** `//ID`, or the full name of the resource. */
+function vertexName(kind: VertexName['kind'], rest: string): VertexName | undefined {
+  const collection = kind === 'rag' ? 'ragCorpora' : 'reasoningEngines';
+  const [, named = '', short] = /^\/\/(?:(projects\/.+)|([\w-]+))$/.exec(rest) ?? [];
+  if (short !== undefined) return { kind, id: short };
+  const [, project = '', , location = '', found, id = '', ...others] = named.split('/');
+  const isWhole = [project, location, id].every((part) => /^[\w.:-]+$/.test(part)) && others.length === 0;
+  return isWhole && found === collection && /^projects\/[^/]+\/locations\//.test(named)
+    ? { kind, project, location, id }
+    : undefined;
 }
 
 /** `//PROJECT/DATABASE?prefix=NAME`. */

@@ -22,6 +22,11 @@ it.each([
     { kind: 'firestore', project: 'my-project', database: 'eu', prefix: 'team' },
   ],
   ['firestore://p1/(default)', { kind: 'firestore', project: 'p1', database: '(default)', prefix: 'agent' }],
+  ['agentengine://123', { kind: 'agentengine', id: '123' }],
+  [
+    'agentengine://projects/p/locations/eu/reasoningEngines/123',
+    { kind: 'agentengine', project: 'p', location: 'eu', id: '123' },
+  ],
   ['postgresql+asyncpg://db/agents?sslmode=require', { kind: 'postgres', uri: 'postgres://db/agents?sslmode=require' }],
 ])('reads %s', (text, place) => {
   expect(parseServiceUri('sessions', text)).toEqual(place);
@@ -64,6 +69,12 @@ it.each([
   'file:/x',
   's3://agents',
   'firestore:',
+  'rag://123',
+  'agentengine:',
+  'agentengine://a b',
+  'agentengine://projects/p/locations/eu/ragCorpora/1',
+  'agentengine://projects/p/locations/eu/reasoningEngines',
+  'agentengine://projects/p/locations/eu/reasoningEngines/1/sessions',
   'firestore://',
   'firestore://p1/a/b',
   'firestore://p1?prefix=__a',

@@ -27,13 +27,12 @@ export class FirestoreDatabase {
   readonly #connection: GoogleConnection;
   #opened: Promise<OpenFirestore> | undefined;
 
-  /** With `FIRESTORE_EMULATOR_HOST` there are no credentials, and `token` is not used. */
+  /** An emulator (`FIRESTORE_EMULATOR_HOST`) is asked without the token. */
   constructor(place: FirestorePlace, token?: GoogleToken) {
     this.#place = place;
-    const isEmulated = Boolean(process.env['FIRESTORE_EMULATOR_HOST']);
     this.#connection = new GoogleConnection({
       what: `The Firestore database "${place.project}/${place.database}"`,
-      token: isEmulated ? async () => 'owner' : token,
+      token,
     });
   }
 

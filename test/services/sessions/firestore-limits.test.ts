@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { keyOf } from '../../../src/schemas/session.ts';
 import { FirestoreDatabase } from '../../../src/services/firestore/database.ts';
 import { FirestoreSessionTables } from '../../../src/services/sessions/firestore.ts';
@@ -90,15 +90,14 @@ it.skipIf(isRealFirestore)('deletes histories that others left behind an hour ag
 });
 
 it('says what is missing when there is no credential', async () => {
-  const place = { project: 'p', database: 'd', prefix: 'x' };
   const host = process.env['FIRESTORE_EMULATOR_HOST'];
-  delete process.env['FIRESTORE_EMULATOR_HOST'];
-  const lost = new FirestoreDatabase(place);
-  if (host !== undefined) process.env['FIRESTORE_EMULATOR_HOST'] = host;
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', undefined);
+  const lost = new FirestoreDatabase({ project: 'p', database: 'd', prefix: 'x' });
 
   await expect(lost.check()).rejects.toMatchObject({
     code: 'unavailable',
-    message: 'There is no credential for The Firestore database "p/d"',
+    message: 'The Firestore database "p/d" needs a Google credential',
   });
   await lost.close();
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', host);
 });

@@ -1,0 +1,288 @@
+import { AppError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
+import type { Event } from '../../schemas/event.ts';
+import type { ListEventsResponse } from '../../schemas/records.ts';
+import {
+  type GetSessionConfig,
+  keyOf,
+  type Session,
+  type SessionKey,
+  type SessionOwner,
+} from '../../schemas/session.ts';
+import { isUnavailable } from '../google/google-connection.ts';
+import type { Archive, RetentionLimits } from '../retention.ts';
+import type { VertexApi } from '../vertex/vertex-api.ts';
+import { outdatedOf, sessionsOf } from './agent-engine-archive.ts';
+import { fromSessionEvent, microsOf, orderMicros, ownKey, toSessionEvent } from './agent-engine-events.ts';
+import {
+  type EngineSession,
+  idOf,
+  isSession,
+  type OwnRecord,
+  readSession,
+  resourceId,
+} from './agent-engine-records.ts';
+import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
+import { applyDelta, splitState, withoutTemp } from './state-scopes.ts';
+
+/** What an append has to know of the history before. */
+interface Known {
+  readonly ids: Set<string>;
+  lastMicros: number;
+  /** Absent in sessions of other servers. */
+  own: OwnRecord | undefined;
+}
+
+/** Sessions whose histories this process knows, the last ones. */
+const maxKnown = 500;
+/** Tries of an append whose answers are lost. */
+const maxTries = 4;
+
+/**
+ * Sessions of a Vertex AI Agent Engine, which other ADK servers may use, too. The service appends events and folds their
+ * state; whole events lie beside the fields it knows. What it does not promise is told in docs/storage.md.
+ */
+export class AgentEngineSessions implements SessionService, Archive {
+  readonly #api: VertexApi;
+  readonly #known = new Map<string, Known>();
+  /** Appends of this process, one after the other for each session. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(api: VertexApi) {
+    this.#api = api;
+  }
+
+  async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
+    const id = options.sessionId?.trim() || letterFirst();
+    const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
+    if (new Set(events.map((event) => event.id)).size < events.length) {
+      throw new AppError('invalid_request', 'Two events have the same id');
+    }
+    const now = Date.now() / 1000;
+    const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), now);
+    const own: OwnRecord = { appName, id, made: newId(), lastUpdateTime };
+    const state: JsonObject = {};
+    applyDelta(state, withoutTemp(deepFreeze(toJson(options.state ?? {})) as JsonObject));
+    await this.#create(userId, own, state);
+    const key = { appName, userId, sessionId: id };
+    const known: Known = { ids: new Set(), lastMicros: 0, own };
+    this.#remember(resourceId(id), known);
+    try {
+      // What is past has changed shared state once already.
+      for (const event of events) await this.#append(key, known, event, splitState(event.actions.stateDelta).session);
+    } catch (error) {
+      await this.deleteSession(key);
+      throw error;
+    }
+    return this.#require(key);
+  }
+
+  async getSession(key: SessionKey, config: GetSessionConfig = {}): Promise<Session | undefined> {
+    const found = await this.#find(key);
+    if (!found) return undefined;
+    const recent = config.numRecentEvents ?? 0;
+    const events = await this.#events(found, recent > 0 ? recent : undefined);
+    return sessionOf(found, key.appName, windowOf(events, config));
+  }
+
+  async listSessions({ appName, userId }: SessionOwner): Promise<Session[]> {
+    const filter = `user_id="${userId.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+    const sessions: Session[] = [];
+    for await (const body of this.#api.list('/sessions', 'sessions', { filter })) {
+      const found = readSession(body);
+      const isOurs = found.userId === userId && (found.own?.appName ?? appName) === appName;
+      if (isOurs && !isEvaluationSession(idOf(found))) sessions.push(sessionOf(found, appName, []));
+    }
+    return sessions;
+  }
+
+  async deleteSession(key: SessionKey): Promise<void> {
+    const found = await this.#find(key);
+    if (!found) return;
+    const { status, body } = await this.#api.insist(() => this.#api.call(found.name, { method: 'DELETE' }));
+    if (status === 200 && body['name'] !== undefined) await this.#api.finished(body);
+    this.#known.delete(resourceId(key.sessionId));
+  }
+
+  async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
+    const { events: all } = await this.#require(key);
+    const place = new Map(all.map(({ id }, index) => [id, index]));
+    const { start, end, nextPageToken } = pageRange(page, all.length, (id) => place.get(id));
+    const events = all.slice(start, end);
+    if (page.order === 'desc') events.reverse();
+    return { events, total: all.length, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
+  }
+
+  async appendEvent(session: Session, event: Event): Promise<Event> {
+    if (event.partial) return event;
+    const key = keyOf(session);
+    const id = resourceId(key.sessionId);
+    const before = this.#turns.get(id);
+    const append = async (): Promise<Event> => {
+      const known = this.#known.get(id) ?? (await this.#learn(key));
+      const kept = storedEvent(event);
+      await this.#append(key, known, kept, kept.actions.stateDelta);
+      session.events.push(kept);
+      applyDelta(session.state, deepFreeze(event.actions.stateDelta));
+      session.lastUpdateTime = known.own?.lastUpdateTime ?? Math.max(session.lastUpdateTime, kept.timestamp);
+      return kept;
+    };
+    const turn = before ? before.then(append, append) : append();
+    this.#turns.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+
+  async closeSession(session: Session): Promise<void> {
+    this.#known.delete(resourceId(session.id));
+  }
+
+  allSessions(): AsyncGenerator<SessionKey, void, void> {
+    return sessionsOf(this.#api);
+  }
+
+  outdatedSessions(limits: RetentionLimits, limit: number): Promise<SessionKey[]> {
+    return outdatedOf(this.#api, limits, limit);
+  }
+
+  async check(): Promise<void> {
+    const { status } = await this.#api.call('/sessions', { query: { pageSize: '1' } });
+    if (status === 404) throw this.#api.notThere();
+  }
+
+  async close(): Promise<void> {
+    this.#api.close();
+  }
+
+  async #create(userId: string, own: OwnRecord, state: JsonObject): Promise<void> {
+    const exists = new AppError('session_exists', `Session "${own.id}" already exists`);
+    const id = resourceId(own.id);
+    try {
+      const { status, body } = await this.#api.insist(() =>
+        this.#api.call('/sessions', {
+          query: { sessionId: id },
+          body: { userId, sessionState: { ...state, [ownKey]: own } },
+        }),
+      );
+      if (status === 404) throw this.#api.notThere();
+      if (status === 409) throw exists;
+      await this.#api.finished(body);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'session_exists') throw error;
+      // The answer to an earlier try of ours may have been lost.
+      const there = await this.#read(id);
+      if (there?.own?.made !== own.made) throw exists;
+    }
+  }
+
+  /** What is known of a history after it was read. */
+  async #learn(key: SessionKey): Promise<Known> {
+    const found = await this.#find(key);
+    if (!found) throw notFound(key);
+    const known: Known = { ids: new Set(), lastMicros: 0, own: found.own };
+    for await (const stored of this.#api.list(`/sessions/${resourceId(key.sessionId)}/events`, 'sessionEvents')) {
+      known.ids.add(fromSessionEvent(stored).id);
+      known.lastMicros = Math.max(known.lastMicros, microsOf(stored['timestamp']));
+    }
+    this.#remember(resourceId(key.sessionId), known);
+    return known;
+  }
+
+  async #append(key: SessionKey, known: Known, event: Event, delta: JsonObject): Promise<void> {
+    if (known.ids.has(event.id)) throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
+    const lastUpdateTime = Math.max(known.own?.lastUpdateTime ?? 0, event.timestamp);
+    const own = known.own && { ...known.own, lastUpdateTime };
+    const micros = orderMicros(event, known.lastMicros, Date.now());
+    const body = toSessionEvent(event, own ? { ...delta, [ownKey]: own } : delta, micros);
+    const path = `/sessions/${resourceId(key.sessionId)}`;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const { status } = await this.#api.call(`${path}:appendEvent`, { body });
+        if (status !== 200) {
+          this.#known.delete(resourceId(key.sessionId));
+          throw notFound(key);
+        }
+        break;
+      } catch (error) {
+        if (!isUnavailable(error) || attempt === maxTries) throw error;
+        await this.#api.pause(100 * 2 ** attempt);
+        if (await this.#isStored(path, event.id)) break;
+      }
+    }
+    known.ids.add(event.id);
+    known.lastMicros = micros;
+    known.own = own;
+  }
+
+  /** Whether an append whose answer was lost has happened. */
+  async #isStored(path: string, eventId: string): Promise<boolean> {
+    const query = { orderBy: 'timestamp desc' };
+    for await (const stored of this.#api.list(`${path}/events`, 'sessionEvents', query)) {
+      if (fromSessionEvent(stored).id === eventId) return true;
+    }
+    return false;
+  }
+
+  async #find(key: SessionKey): Promise<EngineSession | undefined> {
+    const found = await this.#read(resourceId(key.sessionId));
+    return found && isSession(found, key, isEvaluationSession(key.sessionId)) ? found : undefined;
+  }
+
+  async #read(id: string): Promise<EngineSession | undefined> {
+    const { status, body } = await this.#api.insist(() => this.#api.call(`/sessions/${id}`));
+    return status === 200 ? readSession(body) : undefined;
+  }
+
+  async #require(key: SessionKey): Promise<Session> {
+    const session = await this.getSession(key);
+    if (!session) throw notFound(key);
+    return session;
+  }
+
+  /** All events in order, or the last so many. */
+  async #events({ name }: EngineSession, recent?: number): Promise<Event[]> {
+    const events: Event[] = [];
+    const path = `/sessions/${name.split('/').at(-1) ?? ''}/events`;
+    const query: Record<string, string> =
+      recent === undefined ? {} : { orderBy: 'timestamp desc', pageSize: String(Math.min(100, recent)) };
+    for await (const stored of this.#api.list(path, 'sessionEvents', query)) {
+      events.push(fromSessionEvent(stored));
+      if (events.length === recent) break;
+    }
+    return recent === undefined ? events : events.toReversed();
+  }
+
+  #remember(id: string, known: Known): void {
+    this.#known.delete(id);
+    this.#known.set(id, known);
+    if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value ?? '');
+  }
+}
+
+const notFound = ({ sessionId }: SessionKey): AppError =>
+  new AppError('session_not_found', `Session "${sessionId}" not found`);
+
+/** An id as the service takes it: its first character is a letter. */
+function letterFirst(): string {
+  for (;;) {
+    const id = newId();
+    if (/^[a-f]/.test(id)) return id;
+  }
+}
+
+function sessionOf(found: EngineSession, appName: string, events: Event[]): Session {
+  const { userId, state, own, updateTime } = found;
+  const lastUpdateTime = own?.lastUpdateTime ?? updateTime;
+  return { id: idOf(found), appName, userId, state: deepFreezeValues(state), events, lastUpdateTime };
+}
+
+/** The state is the reader's, what it holds is not. */
+function deepFreezeValues(state: JsonObject): JsonObject {
+  for (const key of Object.keys(state)) deepFreeze(state[key]);
+  return state;
+}
