@@ -73,10 +73,13 @@ function isLoopback(host: string): boolean {
   );
 }
 
+/** Connections the kernel may hold until they are accepted: one that finds no room tries again after a second. */
+const backlog = 4_096;
+
 /** Why we cannot listen, in words, or `undefined` when we do. */
 async function listen({ app }: Composed, { host, port }: Config): Promise<string | undefined> {
   try {
-    await app.listen({ host, port });
+    await app.listen({ host, port, backlog });
     return undefined;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
