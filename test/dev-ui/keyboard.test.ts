@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { noBrowser, openPage } from './browser.ts';
-import { serve } from './served.ts';
+import { copyOfAgents, say, serve } from './served.ts';
 
 /** Presses Tab until what has the focus fits. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -16,8 +16,8 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 }
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, () => {
-  it('does everything by keyboard: choose, send, walk, inspect, fork, approve', async () => {
-    const server = await serve();
+  it('does everything by keyboard: choose, send, walk, inspect, edit, fork, approve, save a case', async () => {
+    const server = await serve(copyOfAgents());
     const { page, faults } = await openPage(`${server.url}/dev-ui/`);
     const { keyboard } = page;
 
@@ -47,7 +47,18 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).searchParams.get('e')).toBeNull();
 
+    // The state the tool wrote, changed.
+    await keyboard.press('s');
+    await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+    await tabTo(page, /^Edit last_page$/);
+    await keyboard.press('Enter');
+    await keyboard.press('Control+a');
+    await keyboard.type('42');
+    await keyboard.press('Control+Enter');
+    await page.getByText('42', { exact: true }).waitFor();
+
     // A fork of it.
+    await page.evaluate('document.activeElement?.blur()');
     const original = page.url();
     await keyboard.press('k');
     await keyboard.press('f');
@@ -64,13 +75,53 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await keyboard.press('Enter');
     await page.getByText('Done: booked for 412').waitFor();
 
-    // Every key, on one page.
+    // The turn as an evaluation case.
+    await page.evaluate('document.activeElement?.blur()');
+    await keyboard.press('k');
+    await keyboard.press('c');
+    await page.getByRole('dialog', { name: 'Save turn as case' }).waitFor();
+    await keyboard.press('Control+a');
+    await keyboard.type('booking');
+    await keyboard.press('Enter');
+    await page.getByText('Saved “booking” in main').waitFor();
+
+    // Every key, on one page, and each of them means one thing; but `n`, which has another meaning while filtering.
     await page.evaluate('document.activeElement?.blur()');
     await keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    await help.waitFor();
+    const keys = await help.locator('dt').allInnerTexts();
+    expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual(['n']);
     await keyboard.press('Escape');
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(faults).toEqual([]);
+  });
+
+  it('steps through what fits a filter, forth and back and around', async () => {
+    const server = await serve();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    const { keyboard } = page;
+    for (const number of [1, 2]) {
+      await say(page, `page ${number}`);
+      await page.getByText(`Found page ${number}`).waitFor();
+    }
+    const selected = page.locator('[data-selected=true]');
+
+    await keyboard.press('Escape');
+    await keyboard.press('/');
+    await keyboard.type('kind:text');
+    await keyboard.press('Enter');
+    await page.getByText('2 of 6 fit the filter').waitFor();
+    await keyboard.press('Escape');
+    await keyboard.press('n');
+    await expect.poll(() => selected.innerText()).toContain('Found page 1');
+    await keyboard.press('n');
+    await page.getByText('Match 2 of 2').waitFor();
+    await keyboard.press('n');
+    await expect.poll(() => selected.innerText()).toContain('Found page 1');
+    await keyboard.press('Shift+N');
+
+    await expect.poll(() => selected.innerText()).toContain('Found page 2');
   });
 
   it('recalls earlier prompts, and takes JSON for a message', async () => {

@@ -1,3 +1,4 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
@@ -11,6 +12,15 @@ export async function serve(agents: string = testAgents): Promise<ServerProcess>
   const started = await ServerProcess.start({ agents });
   onTestFinished(() => started.stop().then(() => {}));
   return started;
+}
+
+/** A copy of the apps, for tests that change them or keep evaluations beside them; gone after the test. */
+export function copyOfAgents(from: string = testAgents): string {
+  mkdirSync('.cache', { recursive: true });
+  const copy = mkdtempSync('.cache/agents-'); // inside of the project, where packages are found
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  cpSync(from, copy, { recursive: true });
+  return copy;
 }
 
 /** Makes a session out of events that say just what matters. */

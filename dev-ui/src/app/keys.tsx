@@ -18,7 +18,8 @@ export function Keys() {
       const mod = event.metaKey || event.ctrlKey;
       if (event.defaultPrevented || event.isComposing || event.altKey) return;
       if (!mod && (inText(event.target) || document.querySelector('dialog[open]'))) return;
-      const key = `${mod ? 'mod+' : ''}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`;
+      const letter = event.shiftKey && !mod ? event.key.toUpperCase() : event.key.toLowerCase(); // whatever Caps Lock says
+      const key = `${mod ? 'mod+' : ''}${event.key.length === 1 ? letter : event.key}`;
       const chord = first !== '' && event.timeStamp - firstAt < chordMs ? `${first} ${key}` : key;
       const context = getContext();
       const fits = (keys: string): boolean =>

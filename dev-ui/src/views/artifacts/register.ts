@@ -1,6 +1,5 @@
-import { setQuery } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
-import { changeSettings } from '../../app/settings.ts';
+import { showTab } from '../../app/show-tab.ts';
 import { savedIn } from './saved-in.ts';
 
 export const contributions: readonly Contribution[] = [
@@ -20,15 +19,5 @@ export const contributions: readonly Contribution[] = [
     applies: (row) => savedIn(row).length > 0,
     load: async () => (await import('./thumbnails.tsx')).Thumbnails,
   },
-  {
-    kind: 'command',
-    id: 'show-artifacts',
-    label: 'Show the artifacts',
-    keys: 'g f',
-    applies: ({ workspace }) => workspace !== undefined,
-    run() {
-      changeSettings({ rightOpen: true });
-      setQuery({ t: 'artifacts', e: undefined });
-    },
-  },
+  showTab({ tab: 'artifacts', label: 'Show the artifacts', keys: 'g f', ofSession: true }),
 ];

@@ -1,10 +1,10 @@
 import { Copy, GitFork, Link as LinkIcon, Pencil, RotateCcw, Undo2 } from 'lucide-react';
 import { forkAndRun, messageBehind, rerun, rewind } from '../../app/branching.ts';
 import { sessionAddress } from '../../app/names.ts';
-import { hrefOf } from '../../app/place.ts';
+import { getPlace, hrefOf } from '../../app/place.ts';
 import type { CommandContext, Contribution } from '../../app/registry.ts';
+import { type Step, takeStep } from '../../app/steps.ts';
 import { copyText } from '../../parts/clipboard.ts';
-import { takeStep } from './steps.ts';
 
 const isIdle = ({ workspace, event }: CommandContext): boolean =>
   workspace !== undefined && event !== undefined && workspace.run.status !== 'running';
@@ -18,33 +18,23 @@ function press(action: string): void {
   buttons[buttons.length - 1]?.click();
 }
 
+const step = (id: Step, label: string, keys: string): Contribution => ({
+  kind: 'command',
+  id,
+  label,
+  keys,
+  applies: (context) => isOpen(context) && (!id.endsWith('match') || getPlace().query.has('q')),
+  run: () => takeStep(id),
+});
+
 export const contributions: readonly Contribution[] = [
   { kind: 'centre', id: 'chat', label: 'Chat', order: 0, load: async () => (await import('./chat.tsx')).Chat },
-  { kind: 'command', id: 'next', label: 'Next event', keys: 'j', applies: isOpen, run: () => takeStep('next') },
-  {
-    kind: 'command',
-    id: 'previous',
-    label: 'Event before',
-    keys: 'k',
-    applies: isOpen,
-    run: () => takeStep('previous'),
-  },
-  {
-    kind: 'command',
-    id: 'next-turn',
-    label: 'Next turn',
-    keys: ']',
-    applies: isOpen,
-    run: () => takeStep('next-turn'),
-  },
-  {
-    kind: 'command',
-    id: 'previous-turn',
-    label: 'Turn before',
-    keys: '[',
-    applies: isOpen,
-    run: () => takeStep('previous-turn'),
-  },
+  step('next', 'Next event', 'j'),
+  step('previous', 'Event before', 'k'),
+  step('next-turn', 'Next turn', ']'),
+  step('previous-turn', 'Turn before', '['),
+  step('next-match', 'Next event that fits the filter', 'n'),
+  step('previous-match', 'Event before that fits the filter', 'N'),
   { kind: 'command', id: 'filter', label: 'Filter events', keys: '/', applies: isOpen, run: focus('#filter') },
   { kind: 'command', id: 'write', label: 'Write a message', keys: 'm', run: focus('#composer') },
   {

@@ -3,6 +3,7 @@ import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useLogVersion } from '../../app/current.ts';
 import { setQuery, usePlace } from '../../app/place.ts';
+import { useSteps } from '../../app/steps.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { EventLog } from '../../log/event-log.ts';
 import { fits, parseFilter } from '../../log/filter.ts';
@@ -13,7 +14,6 @@ import { Minimap } from './minimap.tsx';
 import { RowView } from './row-view.tsx';
 import { RunEnd } from './run-end.tsx';
 import { SpeechView } from './speech-view.tsx';
-import { useSteps } from './steps.ts';
 
 const guessedHeight = 56;
 /** How far from the end still counts as being there. */
@@ -88,7 +88,13 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
     const frame = requestAnimationFrame(() => setAtEnd(isAtEnd(scroller.current)));
     return () => cancelAnimationFrame(frame);
   }, [selected, selectedRow, virtual]);
-  useSteps({ rows, current: selectedRow, scroller });
+  useSteps({
+    ids: (index) => rows[index]?.event.id,
+    count: rows.length,
+    current: selectedRow,
+    beginsTurn: (index) => rows[index]?.kind === 'user',
+    scroller,
+  });
   const anchor = useRef<string>(undefined);
   const onScroll = (): void => {
     setAtEnd(isAtEnd(scroller.current));
@@ -104,77 +110,90 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
   }, [log.generation]);
   const news = rows.length - seen.current;
   return (
-    <div className="stream-place">
-      <div ref={scroller} className="stream" onScroll={onScroll}>
-        {rows.length === 0 && !running && <NoRows filtered={log.rows.length > 0} />}
-        <div
-          {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}
-          className="virtual-inner"
-          style={{ height: total }}
-        >
-          {virtual.getVirtualItems().map(({ index, key, start }) => {
-            const row = rows[index];
-            const before = rows[index - 1];
-            return (
-              <div
-                key={key}
-                data-index={index}
-                ref={virtual.measureElement}
-                className="virtual-item"
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {row ? (
-                  <RowView
-                    row={row}
-                    workspace={workspace}
-                    selected={index === selectedRow}
-                    tabStop={index === (selectedRow < 0 ? rows.length - 1 : selectedRow)}
-                    sameAuthor={
-                      before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
-                    }
-                    rewound={log.isRewound(row.index)}
-                    turn={isFiltered ? undefined : turnEnding(log, row, rows[index + 1], running)}
-                    position={index + 1}
-                    size={rows.length}
-                    opened={opened}
-                    onToggle={onToggle}
-                    onSelect={onSelect}
-                    running={running}
-                  />
-                ) : (
-                  <>
-                    {speeches.map((speech) => (
-                      <SpeechView key={`${speech.author}/${speech.branch}`} speech={speech} />
-                    ))}
-                    {running && speeches.length === 0 && (
-                      <p className="working meta">
-                        {run.reconnecting ? 'The connection was lost: trying again …' : 'working …'}
-                      </p>
-                    )}
-                    <RunEnd workspace={workspace} />
-                  </>
-                )}
-              </div>
-            );
-          })}
+    <>
+      {isFiltered && rows.length > 0 && <Matches count={rows.length} of={log.rows.length} current={selectedRow} />}
+      <div className="stream-place">
+        <div ref={scroller} className="stream" onScroll={onScroll}>
+          {rows.length === 0 && !running && <NoRows filtered={log.rows.length > 0} />}
+          <div
+            {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}
+            className="virtual-inner"
+            style={{ height: total }}
+          >
+            {virtual.getVirtualItems().map(({ index, key, start }) => {
+              const row = rows[index];
+              const before = rows[index - 1];
+              return (
+                <div
+                  key={key}
+                  data-index={index}
+                  ref={virtual.measureElement}
+                  className="virtual-item"
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  {row ? (
+                    <RowView
+                      row={row}
+                      workspace={workspace}
+                      selected={index === selectedRow}
+                      tabStop={index === (selectedRow < 0 ? rows.length - 1 : selectedRow)}
+                      sameAuthor={
+                        before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
+                      }
+                      rewound={log.isRewound(row.index)}
+                      turn={isFiltered ? undefined : turnEnding(log, row, rows[index + 1], running)}
+                      position={index + 1}
+                      size={rows.length}
+                      opened={opened}
+                      onToggle={onToggle}
+                      onSelect={onSelect}
+                      running={running}
+                    />
+                  ) : (
+                    <>
+                      {speeches.map((speech) => (
+                        <SpeechView key={`${speech.author}/${speech.branch}`} speech={speech} />
+                      ))}
+                      {running && speeches.length === 0 && (
+                        <p className="working meta">
+                          {run.reconnecting ? 'The connection was lost: trying again …' : 'working …'}
+                        </p>
+                      )}
+                      <RunEnd workspace={workspace} />
+                    </>
+                  )}
+                </div>
+              );
+            })}
+          </div>
         </div>
+        <Minimap
+          workspace={workspace}
+          rows={rows}
+          onJump={(index) => virtual.scrollToIndex(index, { align: 'center' })}
+        />
+        {!atEnd && rows.length > 0 && (
+          <button type="button" className="button small to-end" onClick={() => setAtEnd(true)}>
+            <ArrowDown size={14} aria-hidden /> {news > 0 ? `${news} new` : 'To the end'}
+          </button>
+        )}
       </div>
-      <Minimap
-        workspace={workspace}
-        rows={rows}
-        onJump={(index) => virtual.scrollToIndex(index, { align: 'center' })}
-      />
-      {!atEnd && rows.length > 0 && (
-        <button type="button" className="button small to-end" onClick={() => setAtEnd(true)}>
-          <ArrowDown size={14} aria-hidden /> {news > 0 ? `${news} new` : 'To the end'}
-        </button>
-      )}
-    </div>
+    </>
   );
 }
 
 const isAtEnd = (element: HTMLElement | null): boolean =>
   element === null || element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
+
+/** How much of the conversation the filter leaves, and how to go through it. */
+function Matches({ count, of, current }: { count: number; of: number; current: number }) {
+  return (
+    <p className="matches meta" role="status">
+      {current >= 0 ? `Match ${current + 1} of ${count}` : `${count} of ${of} fit the filter`} · <kbd>n</kbd> next ·{' '}
+      <kbd>Shift n</kbd> before
+    </p>
+  );
+}
 
 function NoRows({ filtered }: { filtered: boolean }) {
   if (!filtered) return <Empty title="Nothing was said yet">Write the first message below.</Empty>;

@@ -4,6 +4,7 @@ import type { Event } from '../../../../src/schemas/event.ts';
 import { useLogVersion } from '../../app/current.ts';
 import { FilterBar } from '../../app/filter-bar.tsx';
 import { setQuery, usePlace } from '../../app/place.ts';
+import { takeStep, useSteps } from '../../app/steps.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { eventFits, kindOf, parseFilter } from '../../log/filter.ts';
 import { tokensOf } from '../../log/turns.ts';
@@ -39,12 +40,18 @@ export function Events({ workspace }: { readonly workspace: Workspace }) {
     if (current >= 0) virtual.scrollToIndex(current);
   }, [current, virtual]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = ({ ArrowDown: 'next', ArrowUp: 'previous' } as const)[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const next = events[Math.max(0, Math.min(events.length - 1, current + step))];
-    if (next) setQuery({ e: next.id }, { replace: true });
+    takeStep(step);
   };
+  useSteps({
+    ids: (index) => events[index]?.id,
+    count: events.length,
+    current,
+    beginsTurn: (index) => events[index]?.author === 'user',
+    scroller,
+  });
   return (
     <>
       <FilterBar workspace={workspace} />

@@ -32,7 +32,7 @@ export const contributions: readonly Contribution[] = [
     id: 'new',
     label: 'New session',
     keys: 'n',
-    applies: () => app() !== undefined,
+    applies: () => app() !== undefined && !getPlace().query.has('q'), // then it is the next match
     run: () => navigate(to('/apps/:app', { app: app() ?? '' })),
   },
   centre('g c', 'chat', 'Go to the chat'),

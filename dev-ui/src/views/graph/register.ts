@@ -1,6 +1,5 @@
-import { setQuery } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
-import { changeSettings } from '../../app/settings.ts';
+import { showTab } from '../../app/show-tab.ts';
 
 export const contributions: readonly Contribution[] = [
   {
@@ -11,15 +10,5 @@ export const contributions: readonly Contribution[] = [
     scope: 'both',
     load: async () => (await import('./agent-panel.tsx')).AgentPanel,
   },
-  {
-    kind: 'command',
-    id: 'show-agents',
-    label: 'Show the agents',
-    keys: 'g a',
-    applies: ({ workspace }) => workspace !== undefined,
-    run() {
-      changeSettings({ rightOpen: true });
-      setQuery({ t: 'agent' });
-    },
-  },
+  showTab({ tab: 'agent', label: 'Show the agents', keys: 'g g' }),
 ];

@@ -1,6 +1,5 @@
-import { setQuery } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
-import { changeSettings } from '../../app/settings.ts';
+import { showTab } from '../../app/show-tab.ts';
 
 export const contributions: readonly Contribution[] = [
   {
@@ -11,15 +10,5 @@ export const contributions: readonly Contribution[] = [
     scope: 'both',
     load: async () => (await import('./state.tsx')).StatePanel,
   },
-  {
-    kind: 'command',
-    id: 'show-state',
-    label: 'Show the state',
-    keys: 's',
-    applies: ({ workspace }) => workspace !== undefined,
-    run() {
-      changeSettings({ rightOpen: true });
-      setQuery({ t: 'state' });
-    },
-  },
+  showTab({ tab: 'state', label: 'Show the state', keys: 's' }),
 ];

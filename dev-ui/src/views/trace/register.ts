@@ -19,14 +19,6 @@ export const contributions: readonly Contribution[] = [
   },
   {
     kind: 'command',
-    id: 'show-trace',
-    label: 'Show the trace',
-    keys: 'g t',
-    applies: ({ workspace }) => workspace !== undefined,
-    run: () => setQuery({ view: 'trace' }),
-  },
-  {
-    kind: 'command',
     id: 'event-in-trace',
     label: 'Show in the trace',
     icon: ChartNoAxesGantt,

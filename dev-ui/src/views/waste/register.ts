@@ -1,6 +1,5 @@
-import { setQuery } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
-import { changeSettings } from '../../app/settings.ts';
+import { showTab } from '../../app/show-tab.ts';
 
 export const contributions: readonly Contribution[] = [
   {
@@ -11,15 +10,5 @@ export const contributions: readonly Contribution[] = [
     scope: 'session',
     load: async () => (await import('./findings-panel.tsx')).FindingsPanel,
   },
-  {
-    kind: 'command',
-    id: 'show-findings',
-    label: 'Find loops and waste',
-    keys: 'g l',
-    applies: ({ workspace }) => workspace !== undefined,
-    run() {
-      changeSettings({ rightOpen: true });
-      setQuery({ t: 'findings', e: undefined });
-    },
-  },
+  showTab({ tab: 'findings', label: 'Find loops and waste', keys: 'g l', ofSession: true }),
 ];
