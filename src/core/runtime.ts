@@ -86,11 +86,10 @@ export interface AgentLoader {
   listAgents(): Promise<string[]>;
   /** Throws `app_not_found`, `app_broken` or `ConfigurationException`. Loaded apps are shared until they change. */
   loadAgent(appName: string): Promise<App>;
-  /**
-   * What is wrong with the app's files as they are now, as far as they have been tried: `loadAgent` goes on giving the
-   * last version that worked.
-   */
+  /** What is wrong with the app's files as they were last tried: `loadAgent` goes on giving the last version that worked. */
   failureOf?(appName: string): AppError | undefined;
+  /** When a changed version of the app took the place of the one before, in seconds since the epoch; the newest last. */
+  reloadsOf?(appName: string): readonly number[];
   /** Keeps a loaded app open until the returned function is called: a replaced one is closed once nobody holds it. */
   hold?(app: App): () => void;
   close(): Promise<void>;

@@ -7,6 +7,8 @@ import { appNotFound } from './static.ts';
 
 /** How long a look at an app's files is trusted. */
 const freshMs = 200;
+/** Reloads of an app that are remembered. */
+const mostReloads = 20;
 
 export interface DirectoryLoaderOptions {
   readonly find: AppFinder;
@@ -24,6 +26,8 @@ interface Slot {
   readonly loaded: LoadedApp;
   checkedAt: number;
   checking: Promise<void> | undefined;
+  /** When changed versions were loaded, in seconds. */
+  readonly reloads: number[];
 }
 
 /**
@@ -63,7 +67,7 @@ export class DirectoryLoader implements AgentLoader {
 
   async #load(appName: string, known: Slot | undefined): Promise<App> {
     if (known && this.#isFresh(known)) return outcomeOf(known.loaded);
-    const slot = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined };
+    const slot = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined, reloads: [] };
     slot.checking ??= this.#check(appName, slot).finally(() => {
       slot.checking = undefined;
       slot.checkedAt = performance.now();
@@ -74,6 +78,10 @@ export class DirectoryLoader implements AgentLoader {
 
   failureOf(appName: string): AppError | undefined {
     return this.#slots.get(appName)?.loaded.failure;
+  }
+
+  reloadsOf(appName: string): readonly number[] {
+    return this.#slots.get(appName)?.reloads ?? [];
   }
 
   hold(app: App): () => void {
@@ -114,7 +122,11 @@ export class DirectoryLoader implements AgentLoader {
       warn: this.#warn,
     };
     const replaced = await slot.loaded.refresh(source, options);
-    if (replaced) this.#retire(replaced);
+    if (replaced) {
+      this.#retire(replaced);
+      slot.reloads.push(Date.now() / 1_000);
+      slot.reloads.splice(0, slot.reloads.length - mostReloads);
+    }
     const { failure, app } = slot.loaded;
     if (failure && failure !== told) {
       this.#warn(`${failure.message}${app ? ' (the last version that worked is served)' : ''}`);

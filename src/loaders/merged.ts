@@ -26,6 +26,7 @@ export function mergedLoader(loaders: readonly AgentLoader[]): AgentLoader {
       }
       return undefined;
     },
+    reloadsOf: (appName) => loaders.flatMap((loader) => loader.reloadsOf?.(appName) ?? []),
     hold: (app) => {
       const releases = loaders.map((loader) => loader.hold?.(app));
       return () => releases.forEach((release) => release?.());

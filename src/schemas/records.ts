@@ -80,6 +80,8 @@ export const AppSummary = z
     language: z.enum(['typescript', 'javascript', 'yaml']),
     isComputerUse: z.boolean(),
     error: z.string().optional(),
+    /** When edits of it were loaded, in seconds since the epoch. */
+    reloads: z.array(z.number()).optional(),
   })
   .meta({ id: 'AppSummary' });
 export type AppSummary = z.infer<typeof AppSummary>;

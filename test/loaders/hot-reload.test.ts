@@ -20,6 +20,22 @@ it('runs edited TypeScript and YAML at the next request', async () => {
   await vi.waitFor(async () => expect(await nameOf(loader.loadAgent('yaml'))).toBe('two'), soon);
 });
 
+it('tells when an edit was loaded', async () => {
+  const { write, load } = agentsDir({ 'code/agent.ts': agentSource('one') });
+  const loader = load();
+  await loader.loadAgent('code');
+  expect(loader.reloadsOf?.('code')).toEqual([]);
+
+  const before = Date.now() / 1_000;
+  write('code/agent.ts', agentSource('two'));
+  await vi.waitFor(async () => expect(await nameOf(loader.loadAgent('code'))).toBe('two'), soon);
+
+  const [at, ...more] = loader.reloadsOf?.('code') ?? [];
+  expect(more).toEqual([]);
+  expect(at).toBeGreaterThanOrEqual(before);
+  expect(at).toBeLessThanOrEqual(Date.now() / 1_000);
+});
+
 it('sees edits of everything the app is made of, and keeps unchanged modules', async () => {
   const { write, load } = agentsDir({
     'code/agent.ts': "import { name } from './a.ts';\nexport const rootAgent = { name, async *run() {} };\n",

@@ -51,7 +51,13 @@ async function summaryOf(loader: AgentLoader, name: string): Promise<AppSummary>
   try {
     const app = await loader.loadAgent(name);
     const failure = loader.failureOf?.(name); // of an edit; what answers is the version before it
-    return { ...describe(app), name, ...(failure && { error: describeError(failure).message }) };
+    const reloads = loader.reloadsOf?.(name) ?? [];
+    return {
+      ...describe(app),
+      name,
+      ...(failure && { error: describeError(failure).message }),
+      ...(reloads.length > 0 && { reloads: [...reloads] }),
+    };
   } catch (error) {
     const unknown = { rootAgentName: '', description: '', language: 'typescript', isComputerUse: false } as const;
     return { name, ...unknown, error: describeError(error).message };
@@ -65,7 +71,7 @@ const AgentInfo = z.object({
   tools: z.array(z.object({ functionDeclarations: z.array(z.unknown()) })),
   sub_agents: z.array(z.string()),
 });
-const AppInfo = AppSummary.omit({ error: true }).extend({ agents: z.record(z.string(), AgentInfo) });
+const AppInfo = AppSummary.omit({ error: true, reloads: true }).extend({ agents: z.record(z.string(), AgentInfo) });
 
 function appInfo(app: App): z.infer<typeof AppInfo> {
   if (app.rootAgent.kind !== 'llm') {

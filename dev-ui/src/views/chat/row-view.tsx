@@ -1,3 +1,4 @@
+import { RefreshCw } from 'lucide-react';
 import { memo, type MouseEvent, type ReactNode, useState } from 'react';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Row } from '../../log/rows.ts';
@@ -24,6 +25,8 @@ export interface RowViewProps {
   /** Whether the row before is by the same author: then the name is not said again. */
   readonly sameAuthor: boolean;
   readonly rewound: boolean;
+  /** When an edited agent took over between the row before and this one, in seconds. */
+  readonly reloadedAt: number | undefined;
   /** The turn that ends with this row. */
   readonly turn: Turn | undefined;
   readonly position: number;
@@ -52,7 +55,7 @@ const inControl = (target: EventTarget): boolean =>
 
 /** One row of the conversation: who, what, and at its end what the turn took. */
 export const RowView = memo(function RowView(props: RowViewProps) {
-  const { row, workspace, selected, tabStop, sameAuthor, rewound, turn, position, size, onSelect } = props;
+  const { row, workspace, selected, tabStop, sameAuthor, rewound, reloadedAt, turn, position, size, onSelect } = props;
   const { event, kind } = row;
   // Only the row one is at has a menu: thousands of them would be what scrolling waits for.
   const [active, setActive] = useState(false);
@@ -61,6 +64,7 @@ export const RowView = memo(function RowView(props: RowViewProps) {
   };
   return (
     <>
+      {reloadedAt !== undefined && <ReloadLine at={reloadedAt} />}
       <article
         className={`item ${kind}`}
         aria-posinset={position}
@@ -94,6 +98,15 @@ export const RowView = memo(function RowView(props: RowViewProps) {
     </>
   );
 });
+
+/** Where in the conversation the agent was edited. */
+export function ReloadLine({ at }: { readonly at: number }) {
+  return (
+    <p className="reload-line meta">
+      <RefreshCw size={12} aria-hidden /> Agent changed, reloaded {shownTime(at)}
+    </p>
+  );
+}
 
 function Body({ row, workspace, opened, onToggle }: RowViewProps): ReactNode {
   if (row.kind === 'user') return <UserMessage row={row} workspace={workspace} />;

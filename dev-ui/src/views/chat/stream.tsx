@@ -1,8 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { runOptions } from '../../app/composer/run-options.tsx';
 import { useLogVersion } from '../../app/current.ts';
 import { setQuery, usePlace } from '../../app/place.ts';
+import { useReloads } from '../../app/reloads.ts';
+import { Starters } from '../../app/starters.tsx';
 import { useSteps } from '../../app/steps.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { EventLog } from '../../log/event-log.ts';
@@ -11,7 +14,7 @@ import type { Row } from '../../log/rows.ts';
 import type { Turn } from '../../log/turns.ts';
 import { Empty } from '../../parts/states.tsx';
 import { Minimap } from './minimap.tsx';
-import { RowView } from './row-view.tsx';
+import { ReloadLine, RowView } from './row-view.tsx';
 import { RunEnd } from './run-end.tsx';
 import { SpeechView } from './speech-view.tsx';
 
@@ -41,6 +44,7 @@ function turnEnding({ turns }: EventLog, row: Row, next: Row | undefined, runnin
 export function Stream({ workspace }: { readonly workspace: Workspace }) {
   const { log, run } = workspace;
   const rows = useRows(workspace);
+  const reloads = useReloads(workspace.key.appName);
   const { query } = usePlace();
   const selected = query.get('e');
   const running = run.status === 'running';
@@ -108,13 +112,15 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
     const row = rows.findIndex(({ key }) => key === anchor.current);
     if (row > 0 && !isAtEnd(scroller.current)) virtual.scrollToIndex(row, { align: 'start' });
   }, [log.generation]);
+  const newest = rows.at(-1)?.event.timestamp;
+  const reloadedSince = newest === undefined ? undefined : reloadBetween(reloads, newest, Infinity);
   const news = rows.length - seen.current;
   return (
     <>
       {isFiltered && rows.length > 0 && <Matches count={rows.length} of={log.rows.length} current={selectedRow} />}
       <div className="stream-place">
         <div ref={scroller} className="stream" onScroll={onScroll}>
-          {rows.length === 0 && !running && <NoRows filtered={log.rows.length > 0} />}
+          {rows.length === 0 && !running && <NoRows workspace={workspace} />}
           <div
             {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}
             className="virtual-inner"
@@ -141,6 +147,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
                         before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
                       }
                       rewound={log.isRewound(row.index)}
+                      reloadedAt={before && reloadBetween(reloads, before.event.timestamp, row.event.timestamp)}
                       turn={isFiltered ? undefined : turnEnding(log, row, rows[index + 1], running)}
                       position={index + 1}
                       size={rows.length}
@@ -151,6 +158,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
                     />
                   ) : (
                     <>
+                      {reloadedSince !== undefined && !running && <ReloadLine at={reloadedSince} />}
                       {speeches.map((speech) => (
                         <SpeechView key={`${speech.author}/${speech.branch}`} speech={speech} />
                       ))}
@@ -182,6 +190,10 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
+/** The last reload between two events. */
+const reloadBetween = (reloads: readonly number[], from: number, to: number): number | undefined =>
+  reloads.findLast((at) => at > from && at <= to);
+
 const isAtEnd = (element: HTMLElement | null): boolean =>
   element === null || element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
 
@@ -195,8 +207,17 @@ function Matches({ count, of, current }: { count: number; of: number; current: n
   );
 }
 
-function NoRows({ filtered }: { filtered: boolean }) {
-  if (!filtered) return <Empty title="Nothing was said yet">Write the first message below.</Empty>;
+function NoRows({ workspace }: { workspace: Workspace }) {
+  const { key, log } = workspace;
+  if (log.rows.length === 0) {
+    const say = (text: string): void => void workspace.send({ role: 'user', parts: [{ text }] }, runOptions()); // failures show in the stream
+    return (
+      <Empty title="Nothing was said yet">
+        Write the first message below, or begin with one of these:
+        <Starters app={key.appName} disabled={false} onSay={say} />
+      </Empty>
+    );
+  }
   return (
     <Empty title="Nothing matches the filter">
       <button type="button" className="button small" onClick={() => setQuery({ q: undefined })}>

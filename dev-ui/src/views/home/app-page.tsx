@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Content } from '../../../../src/schemas/content.ts';
-import { listApps, readReadme } from '../../api/apps.ts';
+import { listApps } from '../../api/apps.ts';
 import { Composer } from '../../app/composer/composer.tsx';
 import { RunOptionsButton, runOptions } from '../../app/composer/run-options.tsx';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 import { startSession } from '../../app/start-session.ts';
+import { Starters, useReadme } from '../../app/starters.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { JsonField } from '../../parts/schema-form.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -55,6 +56,11 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
         {app && app.error === undefined && (
           <>
             <Readme app={appName} />
+            <Starters
+              app={appName}
+              disabled={sending}
+              onSay={(text) => void start({ role: 'user', parts: [{ text }] })}
+            />
             <details className="initial-state">
               <summary>Initial state</summary>
               <p className="secondary">What the session’s state holds before the first message, as a JSON object.</p>
@@ -82,8 +88,8 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
 
 /** What the app's folder says about it. */
 function Readme({ app }: { app: string }) {
-  const { data } = useQuery({ queryKey: ['readme', app], queryFn: ({ signal }) => readReadme(app, signal) });
-  return data === undefined || data === '' ? null : <Markdown text={data} />;
+  const text = useReadme(app)?.text ?? '';
+  return text.trim() === '' ? null : <Markdown text={text} />;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -3,7 +3,9 @@ import { useCurrent, useWorkspaceVersion } from '../../app/current.ts';
 import { Link } from '../../app/link.tsx';
 import { metadataOf } from '../../app/names.ts';
 import { to } from '../../app/place.ts';
+import { useReloadNews } from '../../app/reloads.ts';
 import { changeSettings, useSettings } from '../../app/settings.ts';
+import { markTab } from '../../app/tab-mark.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { acquire, release } from '../../app/workspaces.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -50,7 +52,8 @@ function Opened({ workspace }: { readonly workspace: Workspace }) {
     const last = [userId, sessionId].map(encodeURIComponent).join('/');
     changeSettings({ lastApp: appName, lastSessions: { ...lastSessions, [appName]: last } });
   }, [status, appName, userId, sessionId]);
-  useTabTitle(workspace);
+  useTab(workspace);
+  useReloadNews(workspace);
   if (status === 'loading') return <Loading label="Opening the session" />;
   if (status === 'missing') {
     return (
@@ -85,13 +88,10 @@ function Opened({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
-const marks = { running: '… ', failed: '✕ ', stopped: '', idle: '' };
-
-/** The browser's tab says what the session is, and whether it runs, failed, or waits for its user. */
-function useTabTitle({ log, run }: Workspace): void {
-  const mark = run.status === 'idle' && log.pending.size > 0 ? '! ' : marks[run.status];
-  const title = `${mark}${metadataOf(log).displayName ?? 'Session'} – agent-server`;
-  useEffect(() => {
-    document.title = title;
-  }, [title]);
+/** The browser's tab says what the session is, and how it is. */
+function useTab(workspace: Workspace): void {
+  const { log, run } = workspace;
+  const title = metadataOf(log).displayName ?? 'Session';
+  const waits = log.pending.size > 0;
+  useEffect(() => markTab(workspace, title), [workspace, title, run.status, waits]);
 }

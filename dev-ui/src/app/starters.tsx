@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query';
+import { readReadme } from '../api/apps.ts';
+
+/** A heading of the README whose list holds things to say. */
+const heading = /^#{2,6}\s*(?:try|starters?|examples?|prompts?)\b[^\n]*\n+((?:[ \t]*[-*] [^\n]*(?:\n|$)|[ \t]*\n)+)/im;
+const most = 6;
+const usual = ['What can you do?'];
+
+interface Readme {
+  /** Markdown, without the list of starters. */
+  readonly text: string;
+  /** What to say first: from a list below a heading such as “Try” of the app's README. */
+  readonly starters: readonly string[];
+}
+
+const cleaned = (line: string): string =>
+  line
+    .replace(/^\s*[-*] /, '')
+    .trim()
+    .replace(/^(["'`“])(.*)["'`”]$/, '$2');
+
+/** What the README of an app says about it, and what it proposes to say first. */
+export function readmeOf(text: string): Readme {
+  const list = heading.exec(text);
+  if (!list) return { text, starters: usual };
+  const lines = (list[1] ?? '').split('\n').map(cleaned);
+  return { text: text.replace(list[0], ''), starters: lines.filter((line) => line !== '').slice(0, most) };
+}
+
+export function useReadme(app: string): Readme | undefined {
+  const { data } = useQuery({ queryKey: ['readme', app], queryFn: ({ signal }) => readReadme(app, signal) });
+  return data === undefined ? undefined : readmeOf(data);
+}
+
+interface StartersProps {
+  readonly app: string;
+  readonly disabled: boolean;
+  readonly onSay: (text: string) => void;
+}
+
+/** What one may say first, a click each. */
+export function Starters({ app, disabled, onSay }: StartersProps) {
+  const readme = useReadme(app);
+  if (!readme) return null;
+  return (
+    <ul className="starters" aria-label="To begin with">
+      {readme.starters.map((text) => (
+        <li key={text}>
+          <button type="button" className="button" disabled={disabled} onClick={() => onSay(text)}>
+            {text}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
