@@ -11,9 +11,11 @@ import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { FirestoreDatabase, type FirestorePlace } from './firestore/database.ts';
 import { type GoogleSurroundings, vertexPlace } from './google/google-surroundings.ts';
+import { AgentEngineMemories } from './memories/agent-engine.ts';
 import { FirestoreMemories } from './memories/firestore.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';
 import { PostgresMemories } from './memories/postgres.ts';
+import { RagMemories } from './memories/rag.ts';
 import { SqliteMemories } from './memories/sqlite.ts';
 import { PostgresDatabase } from './postgres/database.ts';
 import { PostgresRuns } from './runs/postgres.ts';
@@ -105,6 +107,8 @@ function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
   if (place.kind === 'sqlite') return new SqliteMemories(databases.sqlite(place.path));
   if (place.kind === 'postgres') return new PostgresMemories(databases.postgres(place.uri));
   if (place.kind === 'firestore') return new FirestoreMemories(databases.firestore(place));
+  if (place.kind === 'agentengine') return new AgentEngineMemories(databases.vertex(place));
+  if (place.kind === 'rag') return new RagMemories(databases.vertex(place));
   return new InMemoryMemories();
 }
 

@@ -39,7 +39,7 @@ export type ServiceKind = 'sessions' | 'artifacts' | 'memories';
 const placesOf: Readonly<Record<ServiceKind, readonly ServicePlace['kind'][]>> = {
   sessions: ['memory', 'sqlite', 'postgres', 'firestore', 'agentengine'],
   artifacts: ['memory', 'file', 'sqlite', 'postgres', 's3', 'gs'],
-  memories: ['memory', 'sqlite', 'postgres', 'firestore'],
+  memories: ['memory', 'sqlite', 'postgres', 'firestore', 'agentengine', 'rag'],
 };
 
 const examples: Readonly<Record<ServicePlace['kind'], string>> = {

@@ -6,6 +6,14 @@ export interface SessionExceptions {
   readonly sharedState?: string;
 }
 
+/** The same for a memory. */
+export interface MemoryExceptions {
+  /** A message is found by any of its words, whole, and by nothing else; oldest first. */
+  readonly words?: string;
+  /** What is found are messages, as they were said, by the session they belong to, and at once. */
+  readonly messages?: string;
+}
+
 /** What the title of a test ends with when its promise is not made. */
 export const because = (reason: string | undefined): string =>
   reason === undefined ? '' : ` (not promised: ${reason})`;

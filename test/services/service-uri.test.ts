@@ -83,6 +83,15 @@ it.each([
   expect(() => parseServiceUri('sessions', text)).toThrow(/must be a place for sessions: memory:, sqlite:PATH/);
 });
 
+it.each([
+  ['rag://123', { kind: 'rag', id: '123' }],
+  ['rag://projects/p/locations/eu/ragCorpora/1', { kind: 'rag', project: 'p', location: 'eu', id: '1' }],
+  ['agentengine://7', { kind: 'agentengine', id: '7' }],
+  ['firestore://my-project', { kind: 'firestore', project: 'my-project', database: '(default)', prefix: 'agent' }],
+])('reads %s for memories', (text, place) => {
+  expect(parseServiceUri('memories', text)).toEqual(place);
+});
+
 it('takes relative paths from a folder', () => {
   expect(placeUri('sqlite:./data.db', '/srv')).toBe('sqlite:/srv/data.db');
   expect(placeUri('sqlite:///var/data.db', '/srv')).toBe('sqlite:/var/data.db');
