@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
 /** Milliseconds another program may hold the database before we give up; whoever reads does so among other work. */
 const busyTimeoutMs = 5000;
@@ -14,7 +15,8 @@ export class Connection {
   /** Makes the folder of a file that is to be written. */
   constructor(path: string, readOnly = false) {
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
-    this.#database = new DatabaseSync(path, { readOnly, timeout: readOnly ? readTimeoutMs : busyTimeoutMs });
+    const place = readOnly && isUnchanging(path) ? immutable(path) : path;
+    this.#database = new DatabaseSync(place, { readOnly, timeout: readOnly ? readTimeoutMs : busyTimeoutMs });
     // Committed is durable: WAL with FULL syncs the log at each commit.
     if (!readOnly)
       this.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864');
@@ -55,3 +57,18 @@ export class Connection {
     return statement;
   }
 }
+
+/**
+ * Whether nobody can write the file, and all is in it: on a read-only disk, SQLite cannot make the files through which
+ * the users of a write-ahead log find each other. A log that was left behind is read without them.
+ */
+function isUnchanging(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS' && !existsSync(`${path}-wal`);
+  }
+}
+
+const immutable = (path: string): URL => new URL('?immutable=1', pathToFileURL(path));

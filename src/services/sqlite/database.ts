@@ -12,6 +12,8 @@ interface Waiting extends Write {
 
 /** Writes of one transaction. */
 const maxBatch = 500;
+/** How long a database that cannot be written is read before it is tried again. */
+const stopgapMs = 2_000;
 
 /**
  * A SQLite database: a thread of its own writes, readers read where they are. While a transaction is under way, the
@@ -23,6 +25,8 @@ export class SqliteDatabase {
   #underWay: Waiting[] = [];
   #worker: Worker | undefined;
   #reader: Connection | undefined;
+  /** When a reader of a database that could not be written is to be replaced. */
+  #readerUntilMs = Number.POSITIVE_INFINITY;
   #opening: Promise<void> | undefined;
   readonly #settledWaiters: (() => void)[] = [];
   #isClosed = false;
@@ -71,9 +75,10 @@ export class SqliteDatabase {
     await promise;
   }
 
-  /** The writer goes first: it makes the file and its tables. */
+  /** The writer goes first: it makes the file and its tables. What it cannot write may still be read. */
   async #open(): Promise<Connection> {
     if (this.#isClosed) throw new AppError('unavailable', 'The database is closed');
+    if (performance.now() > this.#readerUntilMs) this.#forgetReader();
     if (this.#reader) return this.#reader;
     this.#opening ??= this.#openReader().finally(() => (this.#opening = undefined));
     await this.#opening;
@@ -82,13 +87,21 @@ export class SqliteDatabase {
   }
 
   async #openReader(): Promise<void> {
-    await this.write('check', undefined);
+    const outage = await this.write('check', undefined).catch(unavailable);
     // Loaded here: who keeps sessions elsewhere does not load SQLite.
     const { Connection: Opened } = await import('./connection.ts');
-    if (!this.#isClosed) this.#reader = new Opened(this.path, true);
+    const { isUpToDate } = await import('./migrate.ts');
+    if (this.#isClosed) return;
+    this.#reader = new Opened(this.path, true);
+    if (!outage) return;
+    this.#readerUntilMs = performance.now() + stopgapMs;
+    if (isUpToDate(this.#reader)) return;
+    this.#forgetReader();
+    throw outage;
   }
 
   #forgetReader(): void {
+    this.#readerUntilMs = Number.POSITIVE_INFINITY;
     try {
       this.#reader?.close();
     } finally {
@@ -100,6 +113,8 @@ export class SqliteDatabase {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
     const batch = this.#waiting.splice(0, maxBatch);
     this.#underWay = batch;
+    // What was opened while the disk was read-only sees nothing new, and keeps the writer from opening it otherwise.
+    if (this.#readerUntilMs < Infinity) this.#forgetReader();
     this.#worker ??= this.#startWorker();
     this.#worker.ref();
     try {
@@ -156,6 +171,12 @@ export class SqliteDatabase {
   #tellSettled(): void {
     for (const tell of this.#settledWaiters.splice(0)) tell();
   }
+}
+
+/** Gives the error if the disk is to blame, and throws any other. */
+function unavailable(error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'unavailable') return error;
+  throw error;
 }
 
 function errorOf(outcome: WriteOutcome | undefined): Error {

@@ -28,8 +28,7 @@ export function migrate(connection: Connection): Dialect {
 
 function bringUpToDate(connection: Connection): void {
   connection.exec('create table if not exists agent_schema (version integer primary key, applied_at integer not null)');
-  const version =
-    connection.get<{ version: number | null }>('select max(version) as version from agent_schema')?.version ?? 0;
+  const version = versionOf(connection);
   if (version > migrations.length) {
     throw new AppError('ConfigurationException', `The database was written by a newer version (schema ${version})`);
   }
@@ -41,6 +40,15 @@ function bringUpToDate(connection: Connection): void {
   }
   connection.exec(helpfulIndexes);
 }
+
+/** Whether the tables are those of this version, as they are. */
+export function isUpToDate(connection: Connection): boolean {
+  const made = connection.get(`select 1 from sqlite_master where type = 'table' and name = 'agent_schema'`);
+  return made !== undefined && versionOf(connection) === migrations.length;
+}
+
+const versionOf = (connection: Connection): number =>
+  connection.get<{ version: number | null }>('select max(version) as version from agent_schema')?.version ?? 0;
 
 /** Before its schema had a version, ADK for Python kept actions as pickles, which are code to whoever reads them. */
 function refusePickles(connection: Connection): void {
