@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { watchForFaults } from './faults.ts';
 import { isFolder } from './loaders/agent-folders.ts';
 import { createLog } from './log.ts';
-import { releaseStartupMemory } from './startup-memory.ts';
+import { releaseSpareMemory } from './spare-memory.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ServeOptions {
@@ -17,6 +17,8 @@ export interface ServeOptions {
 
 /** Longer than closing may take once the runs have had their time. */
 const closeReserveMs = 10_000;
+/** Until what is loaded at the start is there. */
+const startupMs = 300;
 
 /** Serves until it is told to stop; resolves with the exit code. Throws UsageError for settings that do not fit together. */
 export async function serve(config: Config, { env, version }: ServeOptions): Promise<number> {
@@ -43,7 +45,7 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
   const { address, port } = boundTo(composed);
   process.stdout.write(banner({ version, agents: config.agents, apps: composed.apps, address, port }));
   log.info({ host: address, port, agents: config.agents }, 'listening');
-  releaseStartupMemory();
+  releaseSpareMemory(startupMs);
 
   const code = await stopped.promise;
   log.info({}, 'shutting down');

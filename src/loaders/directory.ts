@@ -20,6 +20,8 @@ export interface DirectoryLoaderOptions {
   readonly allowStdioMcp?: boolean;
   /** Told of what people should know and no request shows. */
   readonly warn?: (message: string) => void;
+  /** Told when a replaced version of an app has no run left. */
+  readonly onRetired?: () => void;
 }
 
 interface Slot {
@@ -40,6 +42,7 @@ export class DirectoryLoader implements AgentLoader {
   readonly #strict: boolean;
   readonly #allowStdioMcp: boolean;
   readonly #warn: (message: string) => void;
+  readonly #onRetired: () => void;
   readonly #slots = new Map<string, Slot>();
   /** How many runs use an app. */
   readonly #holds = new WeakMap<App, { count: number }>();
@@ -47,12 +50,14 @@ export class DirectoryLoader implements AgentLoader {
   readonly #retired = new Set<App>();
 
   constructor(options: DirectoryLoaderOptions) {
-    const { find, hotReload = true, strict = false, allowStdioMcp = false, warn = () => {} } = options;
+    const { find, hotReload = true, strict = false, allowStdioMcp = false } = options;
+    const { warn = () => {}, onRetired = () => {} } = options;
     this.#find = find;
     this.#hotReload = hotReload;
     this.#strict = strict;
     this.#allowStdioMcp = allowStdioMcp;
     this.#warn = warn;
+    this.#onRetired = onRetired;
   }
 
   listAgents(): Promise<string[]> {
@@ -148,7 +153,7 @@ export class DirectoryLoader implements AgentLoader {
     const current = this.#slots.get(app.name)?.loaded.app;
     const others = [...(current ? [current] : []), ...this.#retired].filter((other) => other.name === app.name);
     // Nobody waits for the end of a version that is no longer used; its failures are told of.
-    void this.#close(app, others);
+    void this.#close(app, others).then(this.#onRetired);
   }
 
   async #close(app: App, others: readonly App[]): Promise<void> {
