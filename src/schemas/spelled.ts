@@ -60,7 +60,14 @@ export function unknownKey(key: string, shape: object): string {
   return `unknown key "${key}"${didYouMean(key, /[A-Z]/.test(key) ? known : known.map(snakeCase))}`;
 }
 
+/** Unknown keys told of at once: a file may have masses. */
+const maxTold = 10;
+
 function unknownKeys(shape: z.ZodRawShape): z.core.$ZodErrorMap {
-  return (issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => unknownKey(key, shape)).join('; ') : undefined;
+  return (issue) => {
+    if (issue.code !== 'unrecognized_keys') return undefined;
+    const told = issue.keys.slice(0, maxTold).map((key) => unknownKey(key, shape));
+    const more = issue.keys.length - told.length;
+    return [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  };
 }

@@ -221,6 +221,25 @@ it('survives bombs', async () => {
   expect(await faultOf({ 'root_agent.yaml': 'a: &a [*a]\nname: x\n' })).toContain('app/root_agent.yaml:');
 });
 
+it('takes no time over masses of keys', async () => {
+  const keys = Array.from({ length: 40_000 }, (_, index) => `k${index}: 1\n`).join('');
+
+  expect(await faultOf(root(keys), true)).toContain('unknown key "k9"; and 39990 more in `k0: 1`');
+  expect(await faultOf(root(`generate_content_config:\n  labels: { ${'k: 1, '.repeat(20_000)} }`))).toContain(
+    ':4:19: Map keys must be unique',
+  );
+});
+
+it('reads UTF-16 that says so', async () => {
+  const { path, write, load } = agentsDir();
+  write('app/README.md', '');
+  const text = Buffer.from(`\uFEFF${yamlAgent('wide')}`, 'utf16le');
+  for (const bytes of [text, Buffer.from(text).swap16()]) {
+    writeFileSync(join(path, 'app/root_agent.yaml'), bytes);
+    expect((await load().loadAgent('app')).rootAgent.name).toBe('wide');
+  }
+});
+
 it('changes no prototype', async () => {
   await faultOf(
     { 'root_agent.yaml': 'name: x\n__proto__: { polluted: 1 }\nconstructor: { prototype: { polluted: 1 } }\n' },

@@ -102,9 +102,15 @@ export class AgentFiles {
     const name = relative(this.#options.base, path);
     if (this.#opened > maxAgents) throw locatedError(`${name}:1:1: the app has more than ${maxAgents} agents`);
     this.#options.note(path);
-    const text = new TextDecoder('utf-8').decode(await readFile(path));
-    return { path, yaml: readYaml(text, name), parents };
+    return { path, yaml: readYaml(textOf(await readFile(path)), name), parents };
   }
+}
+
+/** The byte order mark tells, as YAML has it. */
+function textOf(bytes: Uint8Array): string {
+  const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
+  const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes);
 }
 
 const refusal =

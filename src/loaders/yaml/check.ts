@@ -31,7 +31,7 @@ export function check<Schema extends z.ZodType>(
     let rest = value;
     for (const issue of unknown) {
       warn(describe(issue, value, file, at));
-      for (const key of issue.keys) rest = without(rest, [...issue.path, key]);
+      rest = without(rest, issue.path, new Set(issue.keys));
     }
     return check(schema, rest, file, { at });
   }
@@ -85,7 +85,7 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a mapping';
   if (typeof value === 'string') return value.length > 40 ? 'a text' : `the text ${JSON.stringify(value)}`;
-  return `the ${typeof value} ${JSON.stringify(value) ?? ''}`;
+  return `the ${typeof value} ${typeof value === 'number' ? value : (JSON.stringify(value) ?? '')}`;
 }
 
 /** The path as the file spells it: `"tools[0].args.agent" `. */
@@ -114,16 +114,17 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return found;
 }
 
-/** A copy of the value without the key the path leads to. */
-function without(value: unknown, [part, ...rest]: readonly PropertyKey[]): unknown {
+/** A copy of the value without these keys of what the path leads to. */
+function without(value: unknown, [part, ...rest]: readonly PropertyKey[], keys: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
-    return value.map((item: unknown, index) => (index === Number(part) ? without(item, rest) : item));
+    return value.map((item: unknown, index) => (index === Number(part) ? without(item, rest, keys) : item));
   }
   if (!isJsonObject(value)) return value;
+  if (part === undefined) return Object.fromEntries(Object.entries(value).filter(([name]) => !keys.has(name)));
   const key = spelledLike(value, String(part)) ?? String(part);
-  const entries = Object.entries(value).flatMap(([name, item]): [string, unknown][] => {
-    if (name !== key) return [[name, item]];
-    return rest.length === 0 ? [] : [[name, without(item, rest)]];
-  });
+  const entries = Object.entries(value).map(([name, item]): [string, unknown] => [
+    name,
+    name === key ? without(item, rest, keys) : item,
+  ]);
   return Object.fromEntries(entries);
 }

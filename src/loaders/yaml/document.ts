@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument, visit } from 'yaml';
 import type { AppError } from '../../base/errors.ts';
 import { spelledLike } from '../../schemas/spelled.ts';
 import { locatedError } from '../located.ts';
@@ -53,14 +53,43 @@ type Fail = (offset: number, message: string, cause?: unknown) => AppError;
 function parse(text: string, lineCounter: LineCounter, fail: Fail): Document.Parsed {
   let document: Document.Parsed;
   try {
-    document = parseDocument(text, { lineCounter, merge: true, prettyErrors: false, logLevel: 'error' });
+    // The parser compares each key with each: we look for doubles ourselves.
+    document = parseDocument(text, {
+      lineCounter,
+      merge: true,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'error',
+    });
   } catch (error) {
     // Thousands of nested brackets end in a RangeError of the parser.
     throw fail(0, 'cannot be parsed: it is nested too deeply', error);
   }
   const [problem] = [...document.errors, ...document.warnings];
   if (problem) throw fail(problem.pos[0], inWords(problem.message), problem);
+  const double = doubleKey(document);
+  if (double !== undefined) throw fail(double, 'Map keys must be unique');
   return document;
+}
+
+/** Where a mapping has a key it has already. */
+function doubleKey(document: Document.Parsed): number | undefined {
+  let found: number | undefined;
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
 
 function toValue(document: Document.Parsed, fail: (message: string, cause: unknown) => AppError): unknown {
