@@ -8,8 +8,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'page 1');
 
-    await page.getByText('Found page 1').click();
-    await page.getByRole('tab', { name: 'Model call' }).click();
+    await page.getByRole('button', { name: '2 model calls' }).click();
 
     const inspector = page.getByRole('complementary', { name: 'Event' });
     await inspector.getByText('Be careful.').waitFor();

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { newEvent } from '../../src/core/new-event.ts';
 import { server, sessionPath } from './server.ts';
 
 const list = `${sessionPath('s')}/artifacts`;
@@ -126,4 +127,25 @@ it('remembers a session', async () => {
   expect([answer.statusCode, answer.body]).toEqual([200, 'null']);
   expect(missing.statusCode).toBe(404);
   expect(await services.memories.searchMemory({ appName: 'demo', userId: 'u' }, 'anything')).toEqual([]);
+});
+
+it('searches what is remembered of a user', async () => {
+  const { app, services } = await withArtifacts();
+  const parts = [{ text: 'A hotel in Lisbon, please' }];
+  await services.memories.addSessionToMemory({
+    id: 's',
+    appName: 'demo',
+    userId: 'u',
+    state: {},
+    events: [newEvent({ invocationId: 'e-1' }, 'user', { content: { role: 'user', parts } })],
+    lastUpdateTime: 1,
+  });
+  const search = (user: string, query: string) => app.inject(`/apps/demo/users/${user}/memory${query}`);
+
+  expect((await search('u', '?q=LISBON%20weather')).json()).toMatchObject({
+    memories: [{ author: 'user', content: { parts } }],
+  });
+  expect((await search('u', '?q=weather')).json()).toEqual({ memories: [] });
+  expect((await search('v', '?q=lisbon')).json()).toEqual({ memories: [] });
+  expect((await search('u', '')).statusCode).toBe(400);
 });

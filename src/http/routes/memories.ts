@@ -3,10 +3,12 @@ import { AppError } from '../../base/errors.ts';
 import type { Services } from '../../core/services.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
+import { MemoryEntry } from '../../schemas/records.ts';
 import { type Operation, operation } from '../operation.ts';
 import { UserParams } from '../path-params.ts';
 
 const MemoryRequest = lenient({ sessionId: Name });
+const MemoryQuery = lenient({ q: z.string() });
 
 export function memoryOperations({ sessions, memories }: Services): Operation[] {
   return [
@@ -24,6 +26,20 @@ export function memoryOperations({ sessions, memories }: Services): Operation[] 
         const session = await sessions.getSession({ ...params, sessionId: body.sessionId });
         if (!session) throw new AppError('session_not_found', `Session "${body.sessionId}" not found`);
         await memories.addSessionToMemory(session);
+      },
+    }),
+    operation({
+      method: 'GET',
+      paths: ['/apps/{appName}/users/{userId}/memory'],
+      tag: 'Memory',
+      ...(memories && { feature: 'memory' }),
+      summary: 'Search what is remembered of a user: entries that hold any word of q, oldest first',
+      params: UserParams,
+      query: MemoryQuery,
+      answer: { schema: z.object({ memories: z.array(MemoryEntry) }) },
+      async handle({ params, query }) {
+        if (!memories) throw new AppError('invalid_request', 'Memory service is not configured.');
+        return { memories: await memories.searchMemory(params, query.q) };
       },
     }),
   ];

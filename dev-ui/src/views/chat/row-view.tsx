@@ -92,9 +92,9 @@ export const RowView = memo(function RowView(props: RowViewProps) {
         )}
         <Body {...props} />
         <RowSlots row={row} workspace={workspace} />
+        {turn && <TurnEnd turn={turn} log={workspace.log} />}
         {(active || selected) && <RowMenu row={row} workspace={workspace} />}
       </article>
-      {turn && <TurnEnd turn={turn} />}
     </>
   );
 });

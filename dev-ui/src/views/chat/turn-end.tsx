@@ -1,17 +1,20 @@
 import { Cost } from '../../app/cost.tsx';
+import { setQuery } from '../../app/place.ts';
+import { changeSettings } from '../../app/settings.ts';
+import type { EventLog } from '../../log/event-log.ts';
 import type { Turn } from '../../log/turns.ts';
 import { shownCount, shownDuration } from '../../parts/numbers.ts';
 
 /** What a turn took: time, model calls, tokens, and what they cost by the price table. */
-export function TurnEnd({ turn }: { readonly turn: Turn }) {
+export function TurnEnd({ turn, log }: { readonly turn: Turn; readonly log: EventLog }) {
   const { tokens, modelCalls, startedAt, endedAt } = turn;
   return (
     <p className="turn-end meta">
       <span>{shownDuration((endedAt - startedAt) * 1_000)}</span>
       {modelCalls > 0 && (
-        <span>
+        <button type="button" className="in-text" title="What the model was sent" onClick={() => showCall(log, turn)}>
           {modelCalls} model {modelCalls === 1 ? 'call' : 'calls'}
-        </span>
+        </button>
       )}
       {tokens.total > 0 && (
         <span title="tokens in and out">
@@ -21,4 +24,14 @@ export function TurnEnd({ turn }: { readonly turn: Turn }) {
       <Cost byModel={turn.byModel} />
     </p>
   );
+}
+
+/** Opens the last model call of a turn in the inspector. */
+function showCall({ events }: EventLog, { first, last, invocationId }: Turn): void {
+  const call = events
+    .slice(first, last + 1)
+    .findLast((event) => event.invocationId === invocationId && event.usageMetadata !== undefined);
+  if (!call) return;
+  changeSettings({ rightOpen: true });
+  setQuery({ e: call.id, t: 'model' });
 }

@@ -9,6 +9,7 @@ interface RulerProps {
 }
 
 const leastDrag = 0.01;
+const lastMark = 0.95;
 
 /** Times along the top. Dragging over it chooses the part to look at. */
 export function Ruler({ range, cuts, onChoose }: RulerProps) {
@@ -30,6 +31,7 @@ export function Ruler({ range, cuts, onChoose }: RulerProps) {
     const [first, last] = drag.from < drag.to ? [drag.from, drag.to] : [drag.to, drag.from];
     onChoose({ from: range.from + first * size, to: range.from + last * size });
   };
+  const marks = marksOf(range).filter((mark) => share(mark) < lastMark); // the words of a later one would be cut
   return (
     <div className="ruler" aria-hidden>
       <div className="span-name" />
@@ -40,9 +42,9 @@ export function Ruler({ range, cuts, onChoose }: RulerProps) {
         onPointerMove={(event) => drag && setDrag({ ...drag, to: at(event) })}
         onPointerUp={onPointerUp}
       >
-        {marksOf(range).map((mark) => (
+        {marks.map((mark) => (
           <span key={mark} className="ruler-mark" style={{ left: `${share(mark) * 100}%` }}>
-            {mark === 0 ? '0' : shownDuration(mark)}
+            {mark === 0 ? '0' : mark < 1 ? `${Number(mark.toPrecision(2))} ms` : shownDuration(mark)}
           </span>
         ))}
         {cuts

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import { BookmarkPlus, Search } from 'lucide-react';
+import { type FormEvent, useState } from 'react';
+import type { MemoryEntry } from '../../../../src/schemas/records.ts';
+import { readCapabilities } from '../../api/extensions.ts';
+import { rememberSession, searchMemory } from '../../api/memories.ts';
+import { messageOf } from '../../api/server.ts';
+import { queries } from '../../app/queries.ts';
+import type { Workspace } from '../../app/workspace.ts';
+import { Author } from '../../parts/author.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { VirtualList } from '../../parts/virtual-list.tsx';
+import './memory.css';
+
+/** What the app remembers of the user across sessions, and the way to have it remember this one. */
+export function MemoryPanel({ workspace: { key } }: { readonly workspace: Workspace }) {
+  const { appName, userId } = key;
+  const [typed, setTyped] = useState('');
+  const [words, setWords] = useState('');
+  const capabilities = useQuery({ queryKey: ['capabilities'], queryFn: ({ signal }) => readCapabilities(signal) });
+  const found = useQuery({
+    queryKey: ['memory', appName, userId, words],
+    queryFn: ({ signal }) => searchMemory(key, words, signal),
+    enabled: words !== '',
+  });
+  if (capabilities.data && !capabilities.data.features.includes('memory')) {
+    return <Empty title="No memory">This server was started without a memory service.</Empty>;
+  }
+  const search = (event: FormEvent): void => {
+    event.preventDefault();
+    setWords(typed.trim());
+  };
+  const remember = async (): Promise<void> => {
+    try {
+      await rememberSession(key);
+      toast('This session is remembered');
+      await queries.invalidateQueries({ queryKey: ['memory', appName, userId] });
+    } catch (error) {
+      toast(messageOf(error), { tone: 'error' });
+    }
+  };
+  return (
+    <div className="stack memory">
+      <p className="secondary">
+        What {appName} remembers of the user “{userId}”. Sessions are remembered when an agent, a client or you ask for
+        it.
+      </p>
+      <p>
+        <button type="button" className="button small" onClick={() => void remember()}>
+          <BookmarkPlus size={14} aria-hidden /> Remember this session
+        </button>
+      </p>
+      <form className="row" onSubmit={search}>
+        <input
+          className="input grow"
+          aria-label="Words to look for in the memory"
+          placeholder="Words to look for"
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        <button type="submit" className="button" disabled={typed.trim() === ''}>
+          <Search size={14} aria-hidden /> Search
+        </button>
+      </form>
+      {found.isLoading && <Loading label="Searching" />}
+      {found.isError && <Failure error={found.error} onRetry={() => void found.refetch()} />}
+      {found.data?.length === 0 && <Empty title="Nothing is remembered with these words" />}
+      {found.data && found.data.length > 0 && (
+        <>
+          <p className="meta" role="status">
+            {found.data.length} found
+          </p>
+          <VirtualList
+            items={found.data}
+            keyOf={(_, index) => String(index)}
+            render={(entry) => <Entry entry={entry} />}
+            height={72}
+            measured
+            focusable
+            label="Memories"
+            className="memories"
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Entry({ entry: { author = '', content, timestamp } }: { readonly entry: MemoryEntry }) {
+  const at = timestamp === undefined ? undefined : new Date(timestamp);
+  return (
+    <div className="memory-entry">
+      <p className="row">
+        <Author name={author} />
+        {at && !Number.isNaN(at.getTime()) && <span className="meta">{at.toLocaleString()}</span>}
+      </p>
+      <p className="memory-text" dir="auto">
+        {content.parts.map((part) => part.text ?? '').join(' ')}
+      </p>
+    </div>
+  );
+}
