@@ -8,7 +8,7 @@ export interface GoogleConnectionOptions {
   /** What is talked to, as it begins a message: `The Firestore database "…"`. */
   readonly what: string;
   readonly token: GoogleToken | undefined;
-  /** For one request and its answer. Default 15,000. */
+  /** For one request and its answer. Default 10,000. */
   readonly timeLimitMs?: number;
 }
 
@@ -17,6 +17,7 @@ const retryAfter = 2;
 /** Statuses that may pass by themselves; whether the request was carried out is not known. */
 const outages = new Set([408, 429, 500, 502, 503, 504]);
 /** Waits between tries of what failed that way, in milliseconds. */
+const insistMs = 5000;
 const pausesMs = [50, 150, 300, 500, 1000, 1000, 1000];
 
 /** Requests to a Google service, with the machine's token and within a time. Plain HTTP, as emulators speak it, gets no token. */
@@ -33,7 +34,7 @@ export class GoogleConnection {
    * fails, or refuses the credential.
    */
   async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
-    const { what, timeLimitMs = 15_000 } = this.#options;
+    const { what, timeLimitMs = 10_000 } = this.#options;
     using abort = new LinkedAbort(this.#closing.signal);
     const timer = setTimeout(() => abort.abort(new Error(`No answer within ${timeLimitMs / 1000} s`)), timeLimitMs);
     let answer: Response;
@@ -58,14 +59,15 @@ export class GoogleConnection {
     throw new AppError('unavailable', message, { cause, retryAfter });
   }
 
-  /** Repeats what is unavailable for some four seconds, unless the connection is closed. */
+  /** Repeats what is unavailable for some five seconds, unless the connection is closed. */
   async insist<Result>(act: () => Promise<Result>): Promise<Result> {
+    const until = performance.now() + insistMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await act();
       } catch (error) {
         const pauseMs = pausesMs[attempt];
-        if (pauseMs === undefined || !isUnavailable(error)) throw error;
+        if (pauseMs === undefined || !isUnavailable(error) || performance.now() > until) throw error;
         await this.pause(pauseMs);
       }
     }

@@ -68,12 +68,12 @@ export class AgentEngineSessions implements SessionService, Archive {
     await this.#create(userId, own, state);
     const key = { appName, userId, sessionId: id };
     const known: Known = { ids: new Set(), lastMicros: 0, own };
-    this.#remember(resourceId(id), known);
+    this.#remember(key, known);
     try {
       // What is past has changed shared state once already.
       for (const event of events) await this.#append(key, known, event, splitState(event.actions.stateDelta).session);
     } catch (error) {
-      await this.deleteSession(key);
+      await Promise.allSettled([this.deleteSession(key)]);
       throw error;
     }
     return this.#require(key);
@@ -82,8 +82,11 @@ export class AgentEngineSessions implements SessionService, Archive {
   async getSession(key: SessionKey, config: GetSessionConfig = {}): Promise<Session | undefined> {
     const found = await this.#find(key);
     if (!found) return undefined;
-    const recent = config.numRecentEvents ?? 0;
-    const events = await this.#events(found, recent > 0 ? recent : undefined);
+    const recent = config.numRecentEvents || undefined;
+    const { events, known } = await this.#history(found, recent);
+    // A run reads its session first, and then appends; what is being appended to is known better.
+    const isIdle = !this.#known.has(nameOf(key)) && !this.#turns.has(resourceId(key.sessionId));
+    if (recent === undefined && isIdle) this.#remember(key, known);
     return sessionOf(found, key.appName, windowOf(events, config));
   }
 
@@ -103,7 +106,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     if (!found) return;
     const { status, body } = await this.#api.insist(() => this.#api.call(found.name, { method: 'DELETE' }));
     if (status === 200 && body['name'] !== undefined) await this.#api.finished(body);
-    this.#known.delete(resourceId(key.sessionId));
+    this.#known.delete(nameOf(key));
   }
 
   async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
@@ -121,7 +124,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     const id = resourceId(key.sessionId);
     const before = this.#turns.get(id);
     const append = async (): Promise<Event> => {
-      const known = this.#known.get(id) ?? (await this.#learn(key));
+      const known = this.#known.get(nameOf(key)) ?? (await this.#learn(key));
       const kept = storedEvent(event);
       await this.#append(key, known, kept, kept.actions.stateDelta);
       session.events.push(kept);
@@ -139,7 +142,7 @@ export class AgentEngineSessions implements SessionService, Archive {
   }
 
   async closeSession(session: Session): Promise<void> {
-    this.#known.delete(resourceId(session.id));
+    this.#known.delete(nameOf(keyOf(session)));
   }
 
   allSessions(): AsyncGenerator<SessionKey, void, void> {
@@ -180,16 +183,11 @@ export class AgentEngineSessions implements SessionService, Archive {
     }
   }
 
-  /** What is known of a history after it was read. */
   async #learn(key: SessionKey): Promise<Known> {
     const found = await this.#find(key);
     if (!found) throw notFound(key);
-    const known: Known = { ids: new Set(), lastMicros: 0, own: found.own };
-    for await (const stored of this.#api.list(`/sessions/${resourceId(key.sessionId)}/events`, 'sessionEvents')) {
-      known.ids.add(fromSessionEvent(stored).id);
-      known.lastMicros = Math.max(known.lastMicros, microsOf(stored['timestamp']));
-    }
-    this.#remember(resourceId(key.sessionId), known);
+    const { known } = await this.#history(found);
+    this.#remember(key, known);
     return known;
   }
 
@@ -204,7 +202,7 @@ export class AgentEngineSessions implements SessionService, Archive {
       try {
         const { status } = await this.#api.call(`${path}:appendEvent`, { body });
         if (status !== 200) {
-          this.#known.delete(resourceId(key.sessionId));
+          this.#known.delete(nameOf(key));
           throw notFound(key);
         }
         break;
@@ -244,25 +242,31 @@ export class AgentEngineSessions implements SessionService, Archive {
     return session;
   }
 
-  /** All events in order, or the last so many. */
-  async #events({ name }: EngineSession, recent?: number): Promise<Event[]> {
+  /** All events in order, or the last so many; and what an append has to know of them. */
+  async #history({ name, own }: EngineSession, recent?: number): Promise<{ events: Event[]; known: Known }> {
     const events: Event[] = [];
+    const known: Known = { ids: new Set(), lastMicros: 0, own };
     const path = `/sessions/${name.split('/').at(-1) ?? ''}/events`;
     const query: Record<string, string> =
       recent === undefined ? {} : { orderBy: 'timestamp desc', pageSize: String(Math.min(100, recent)) };
     for await (const stored of this.#api.list(path, 'sessionEvents', query)) {
-      events.push(fromSessionEvent(stored));
+      const event = fromSessionEvent(stored);
+      events.push(event);
+      known.ids.add(event.id);
+      known.lastMicros = Math.max(known.lastMicros, microsOf(stored['timestamp']));
       if (events.length === recent) break;
     }
-    return recent === undefined ? events : events.toReversed();
+    return { events: recent === undefined ? events : events.toReversed(), known };
   }
 
-  #remember(id: string, known: Known): void {
-    this.#known.delete(id);
-    this.#known.set(id, known);
+  #remember(key: SessionKey, known: Known): void {
+    this.#known.delete(nameOf(key));
+    this.#known.set(nameOf(key), known);
     if (this.#known.size > maxKnown) this.#known.delete(this.#known.keys().next().value ?? '');
   }
 }
+
+const nameOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stringify([appName, userId, sessionId]);
 
 const notFound = ({ sessionId }: SessionKey): AppError =>
   new AppError('session_not_found', `Session "${sessionId}" not found`);

@@ -1,6 +1,6 @@
 import type * as Sdk from '@google-cloud/firestore';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
-import { codeOf, type FirestoreDatabase, type OpenFirestore } from '../firestore/database.ts';
+import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
 import { documentId, readText, stateJson } from '../firestore/documents.ts';
 import { appendEvent, type SessionHeads } from './firestore-append.ts';
 import { createSession } from './firestore-create.ts';
@@ -43,8 +43,9 @@ export class FirestoreSessionTables implements SessionTables {
 
   find(key: SessionKey): Promise<SessionRow | undefined> {
     return this.#database.run(async (open) => {
-      const session = await open.collection('sessions').doc(sessionDocument(key)).get();
-      return session.exists ? (await rowsOf(open, key, [session]))[0] : undefined;
+      const refs = [open.collection('sessions').doc(sessionDocument(key)), ...sharedBy(open, key)];
+      const [session, ...shared] = await open.db.getAll(...refs);
+      return session?.exists ? rowOf(session, shared) : undefined;
     });
   }
 
@@ -53,7 +54,8 @@ export class FirestoreSessionTables implements SessionTables {
       const query = open.collection('sessions').where('evaluation', '==', evaluationMark(appName, id)).limit(1);
       const [session] = (await query.get()).docs;
       if (!session) return undefined;
-      return (await rowsOf(open, { appName, userId: String(session.get('userId')) }, [session]))[0];
+      const owner = { appName, userId: String(session.get('userId')) };
+      return rowOf(session, await open.db.getAll(...sharedBy(open, owner)));
     });
   }
 
@@ -61,7 +63,8 @@ export class FirestoreSessionTables implements SessionTables {
     return this.#database.run(async (open) => {
       const { docs } = await open.collection('sessions').where('owner', '==', userDocument(owner)).get();
       const created = docs.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
-      return rowsOf(open, owner, created);
+      const shared = await open.db.getAll(...sharedBy(open, owner));
+      return created.map((session) => rowOf(session, shared));
     });
   }
 
@@ -77,7 +80,7 @@ export class FirestoreSessionTables implements SessionTables {
         try {
           await batch.commit();
         } catch (error) {
-          if (codeOf(error) === undefined || attempt === maxTries) throw error;
+          if (!isConflict(error) || attempt === maxTries) throw error;
           await this.#database.pause(Math.random() * 50 * (attempt + 1));
           continue;
         }
@@ -168,15 +171,14 @@ export class FirestoreSessionTables implements SessionTables {
   }
 }
 
-/** The rows of sessions of one owner, with the states they share. */
-async function rowsOf(
-  { db, collection }: OpenFirestore,
-  owner: SessionOwner,
-  sessions: readonly Sdk.DocumentSnapshot[],
-): Promise<SessionRow[]> {
-  const shared = [collection('apps').doc(appDocument(owner.appName)), collection('users').doc(userDocument(owner))];
-  const [app, user] = await db.getAll(...shared);
-  return sessions.map((session) => ({
+/** The documents with the states of an app and of a user. */
+const sharedBy = ({ collection }: OpenFirestore, owner: SessionOwner): Sdk.DocumentReference[] => [
+  collection('apps').doc(appDocument(owner.appName)),
+  collection('users').doc(userDocument(owner)),
+];
+
+function rowOf(session: Sdk.DocumentSnapshot, [app, user]: readonly (Sdk.DocumentSnapshot | undefined)[]): SessionRow {
+  return {
     ...keyIn(session),
     sessionNumber: String(session.get('number')),
     revision: 0,
@@ -185,7 +187,7 @@ async function rowsOf(
     appState: stateJson(app?.get('state')),
     userState: stateJson(user?.get('state')),
     lastUpdateTime: Number(session.get('lastUpdateTime')),
-  }));
+  };
 }
 
 const keyIn = (session: Sdk.DocumentSnapshot): SessionKey => ({

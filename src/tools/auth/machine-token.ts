@@ -1,5 +1,8 @@
 import { abortable } from '../../base/abort.ts';
-import { AppError, errorText } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
+
+const missing =
+  'This machine has no Google credential: gcloud auth application-default login makes one, GOOGLE_APPLICATION_CREDENTIALS names one';
 
 /**
  * Tokens of the credential this machine has, for some scopes. Google's library finds it, on first use, and renews it.
@@ -17,9 +20,9 @@ export function machineToken(scopes: readonly string[]): (signal: AbortSignal) =
       token = await abortable(find(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new AppError('unavailable', `This machine has no Google credential: ${errorText(error)}`, { cause: error });
+      throw new AppError('unavailable', missing, { cause: error });
     }
-    if (!token) throw new AppError('unavailable', 'This machine has no Google credential');
+    if (!token) throw new AppError('unavailable', missing);
     return token;
   };
 }

@@ -103,6 +103,10 @@ describe.skipIf(real !== undefined)('With a double (a real engine cannot be told
       await expect(taken).rejects.toMatchObject({ code: 'session_exists' });
       expect(await sessions.getSession({ ...other, sessionId: 's1' })).toBeUndefined();
       await sessions.deleteSession({ ...other, sessionId: 's1' });
+      const claimed = { ...other, id: 's1', state: {}, events: [], lastUpdateTime: 0 };
+      await expect(sessions.appendEvent(claimed, saying('not mine'))).rejects.toMatchObject({
+        code: 'session_not_found',
+      });
     }
 
     expect(await sessions.getSession({ ...owner, sessionId: 's1' })).toBeDefined();
