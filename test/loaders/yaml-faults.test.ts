@@ -26,6 +26,7 @@ it.each([
   ['a tab', 'name: a\nsub_agents:\n\t- x\n', `${at}3:1: `],
   ['a tag', 'name: !!python/object:os.system a\n', `${at}1:7: Unresolved tag`],
   ['no name', 'instruction: x\n', `${at}1:1: "name" is missing`],
+  ['a slip in a needed key', 'nmae: a\ninstruction: x\n', `${at}1:1: unknown key "nmae" (did you mean "name"?)`],
   ['no instruction', 'name: a\n', `${at}1:1: "instruction" is missing`],
   ['an empty instruction', 'name: a\ninstruction: ""\n', `${at}2:1: "instruction" is empty`],
   ['the name of the user', yamlAgent('user'), `${at}1:1: "name" must not be "user"`],

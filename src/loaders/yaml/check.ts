@@ -35,7 +35,8 @@ export function check<Schema extends z.ZodType>(
     }
     return check(schema, rest, file, { at });
   }
-  const faults = issues.filter((issue) => !warn || issue.code !== 'unrecognized_keys');
+  // An unknown key may be what is missing, misspelled.
+  const faults = [...issues.filter((issue) => issue.code !== 'unrecognized_keys'), ...unknown];
   const shown = faults.slice(0, maxShown).map((issue) => describe(issue, value, file, at));
   const more = faults.length > maxShown ? [`and ${faults.length - maxShown} more`] : [];
   throw locatedError([...shown, ...more].join('\n'), { cause: result.error });
