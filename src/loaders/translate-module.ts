@@ -1,4 +1,4 @@
-import { type AnyNode, type Identifier, type Literal, parse, type Program } from 'acorn';
+import { type AnyNode, type Declaration, type Identifier, type Literal, parse, type Program } from 'acorn';
 import { analyze, type ScopeManager, type Variable } from 'eslint-scope';
 
 /** A module that another one imports. */
@@ -155,10 +155,7 @@ function exportsOf(
       edits.push({ start: node.start, end: node.start + head.length, text: `;const ${names.value}={default:${lines}` });
       edits.push({ start: end, end, text: '}.default;' });
     } else if (node.type === 'ExportNamedDeclaration' && node.declaration) {
-      const declared = scopes.getDeclaredVariables(
-        node.declaration as Parameters<ScopeManager['getDeclaredVariables']>[0],
-      );
-      for (const { name } of declared) exports.set(name, name);
+      for (const name of declaredNames(node.declaration, scopes)) exports.set(name, name);
       remove(node.start, node.declaration.start);
     } else if (isModuleStatement(node)) {
       if (node.type === 'ExportNamedDeclaration' && !node.source) {
@@ -170,6 +167,12 @@ function exportsOf(
     }
   }
   return { exports, edits };
+}
+
+function declaredNames(node: Declaration, scopes: ScopeManager): string[] {
+  if (node.type !== 'VariableDeclaration') return [node.id.name]; // a function declares its parameters, too
+  const declared = scopes.getDeclaredVariables(node as Parameters<ScopeManager['getDeclaredVariables']>[0]);
+  return declared.map(({ name }) => name);
 }
 
 /** Where imported names are used: replaced by what they stand for. */

@@ -54,15 +54,15 @@ const cases: Record<string, Files> = {
   },
   'exports of every form': {
     'agent.ts': agent(
-      "[Object.keys(x).toSorted(), x.default.name, x.a, x['odd name'], x.f(), new x.C().v, x.all.p, x.p, x.fresh, x.e]",
+      "[Object.keys(x).toSorted(), x.default.name, x.a, x['odd name'], await x.f(), new x.C().v, { ...x }.a, x.all.p, x.p, x.fresh, x.e]",
       "import * as x from './x.ts'",
     ),
     'x.ts': [
       'export const { a, r: [e] } = { a: 1, r: [2] }',
       "let l = 'l'; export { l as 'odd name', l as fresh }",
-      'export async function f() { return g() }',
+      'export async function f(key = 1, { a: b, ...rest } = {}) { return [await g(), key, b, rest] }',
       'function g() { return 5 }',
-      'export class C { v = 7 }',
+      'export class C { v = 7; m(arg: number) { return arg } }',
       "export * as all from './y.ts'",
       "export * from './y.ts'",
       'export default () => 1',
