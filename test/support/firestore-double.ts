@@ -38,7 +38,7 @@ export class FirestoreDouble {
   lostAnswers = 0;
   /** The next commits that are refused, as when too many write to one document. */
   contention = 0;
-  /** Answers every request with this status while it is set. */
+  /** Answers every request with this status while it is set; 404: there is no such database. */
   outage: number | undefined;
   /** Waits before each commit, so that commits of several clients come in between. */
   beforeCommit: (() => Promise<void>) | undefined;
@@ -48,6 +48,9 @@ export class FirestoreDouble {
   private constructor(http: HttpDouble<Body>) {
     this.http = http;
     http.answer(async ({ path, body }) => {
+      if (this.outage === 404) {
+        return new Refusal(404, 'NOT_FOUND', 'The database (default) does not exist for project test').reply;
+      }
       if (this.outage !== undefined) return { status: this.outage };
       try {
         return await this.#answer(path.split('?', 1)[0] ?? '', body);

@@ -42,7 +42,7 @@ export class FirestoreDatabase {
     try {
       return await act(await this.#opened);
     } catch (error) {
-      throw outageIn(error) ?? tooLarge(error) ?? error;
+      throw outageIn(error) ?? this.#missing(error) ?? tooLarge(error) ?? error;
     }
   }
 
@@ -56,21 +56,19 @@ export class FirestoreDatabase {
   }
 
   async check(): Promise<void> {
-    await this.run(async ({ collection }) => {
-      try {
-        await collection('apps').doc('check').get();
-      } catch (error) {
-        if (codeOf(error) !== notFound) throw error;
-        const { project, database } = this.#place;
-        throw new AppError('unavailable', `There is no Firestore database "${project}/${database}"`, { cause: error });
-      }
-    });
+    await this.run(({ collection }) => collection('apps').doc('check').get());
   }
 
   async close(): Promise<void> {
     this.#connection.close();
     const opened = await this.#opened?.catch(() => undefined);
     await opened?.db.terminate();
+  }
+
+  #missing(error: unknown): AppError | undefined {
+    if (codeOf(error) !== notFound || !/database .*does not exist/i.test((error as Error).message)) return undefined;
+    const { project, database } = this.#place;
+    return new AppError('unavailable', `There is no Firestore database "${project}/${database}"`, { cause: error });
   }
 
   async #open(): Promise<OpenFirestore> {
@@ -103,8 +101,8 @@ export class FirestoreDatabase {
   }
 }
 
-export const notFound = 5;
-export const alreadyExists = 6;
+const notFound = 5;
+const alreadyExists = 6;
 const failedPrecondition = 9;
 const aborted = 10;
 

@@ -10,6 +10,7 @@ import { AgentEngineDouble } from '../../support/vertex-double.ts';
 
 // The REST API against a double; against a real engine with TEST_AGENT_ENGINE=projects/…/reasoningEngines/ID.
 const real = process.env['TEST_AGENT_ENGINE'];
+if (real === undefined) console.info('Agent Engine: a local double; TEST_AGENT_ENGINE names a real one');
 let double: AgentEngineDouble;
 beforeAll(async () => {
   double = await AgentEngineDouble.start();

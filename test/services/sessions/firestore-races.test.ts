@@ -150,6 +150,10 @@ describe.skipIf(isRealFirestore)('With a double (a real database cannot be told 
       await expect(sessions!.appendEvent(session, saying('lost'))).rejects.toMatchObject(failed);
       firestore.double.outage = 403;
       await expect(sessions!.check()).rejects.toMatchObject({ message: expect.stringContaining('refuses the server') });
+      firestore.double.outage = 404;
+      const missing = { code: 'unavailable', message: 'There is no Firestore database "test/(default)"' };
+      await expect(sessions!.check()).rejects.toMatchObject(missing);
+      await expect(sessions!.createSession(freshOwner())).rejects.toMatchObject(missing);
     } finally {
       firestore.double.outage = undefined;
     }

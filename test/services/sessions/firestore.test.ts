@@ -3,8 +3,9 @@ import { FirestoreSessionTables } from '../../../src/services/sessions/firestore
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { retentionContract } from '../../contracts/retention.ts';
 import { sessionServiceContract } from '../../contracts/sessions.ts';
-import { firestoreForTests } from '../../support/firestore.ts';
+import { firestoreForTests, isRealFirestore } from '../../support/firestore.ts';
 
+if (!isRealFirestore) console.info('Firestore: a local double; TEST_FIRESTORE_PROJECT names a real one');
 const firestore = firestoreForTests();
 
 sessionServiceContract('Firestore', () => new SqlSessions(new FirestoreSessionTables(firestore.open())));
