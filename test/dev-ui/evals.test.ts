@@ -107,4 +107,35 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await page.getByText('cancelled').first().waitFor();
     expect(await page.locator('details.case-result').count()).toBe(1);
   });
+  it('asks a judge for the rubrics that are written into the dialog', async () => {
+    const { app, send } = await weatherServer();
+    await send('POST', '/apps/weather/eval-sets', set(caseOf('a', hello)));
+    const base = await listen(app);
+    const { page } = await openPage(`${base}${evals}/main`);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+
+    await dialog.getByRole('checkbox', { name: /^rubric based final response/ }).check();
+    await dialog.getByLabel(/^Rubrics/).fill('It is short.\n\nIt is polite.');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const [sent] = await Promise.all([
+      page.waitForRequest(/run_sse$/),
+      dialog.getByRole('button', { name: 'Run' }).click(),
+    ]);
+
+    expect(sent.postDataJSON()).toMatchObject({
+      evalMetrics: [
+        {
+          metricName: 'rubric_based_final_response_quality_v1',
+          criterion: {
+            rubrics: [
+              { rubricId: 'asked_1', rubricContent: { textProperty: 'It is short.' } },
+              { rubricId: 'asked_2', rubricContent: { textProperty: 'It is polite.' } },
+            ],
+          },
+        },
+      ],
+    });
+    expect((await sent.response())?.status()).toBe(200);
+  });
 });

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { MetricInfo } from '../../../../src/schemas/eval-metric.ts';
+import type { Rubric } from '../../../../src/schemas/eval-set.ts';
 import { type EvalRunBody, listMetrics } from '../../api/evals.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -27,11 +28,13 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
   const [repetitions, setRepetitions] = useState('1');
   const [concurrency, setConcurrency] = useState('4');
   const [judge, setJudge] = useState('');
+  const [rubrics, setRubrics] = useState('');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const evalMetrics = Object.entries(chosen).map(([metricName, text]) => ({
       metricName,
       ...(text.trim() !== '' && { threshold: Number(text) }),
+      ...(asksRubrics(metricName) && rubrics.trim() !== '' && { criterion: { rubrics: rubricsIn(rubrics) } }),
       ...(judge.trim() !== '' && { judgeModelOptions: { judgeModel: judge.trim() } }),
     }));
     onRun({
@@ -55,6 +58,18 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
             ))}
           </div>
         </fieldset>
+        {Object.keys(chosen).some(asksRubrics) && (
+          <label className="field">
+            <span>Rubrics, a line each: what has to be true, besides those of the cases</span>
+            <textarea
+              className="input"
+              rows={3}
+              placeholder="The answer names a price."
+              value={rubrics}
+              onChange={(event) => setRubrics(event.target.value)}
+            />
+          </label>
+        )}
         <div className="sides">
           <label className="field">
             <span>Models</span>
@@ -91,6 +106,15 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
     </Dialog>
   );
 }
+
+const asksRubrics = (metricName: string): boolean => metricName.startsWith('rubric_based');
+
+const rubricsIn = (text: string): Rubric[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((textProperty, index) => ({ rubricId: `asked_${index + 1}`, rubricContent: { textProperty } }));
 
 interface MetricChoiceProps {
   readonly metric: MetricInfo;
