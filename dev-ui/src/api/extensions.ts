@@ -40,14 +40,15 @@ export const runTool = async (app: string, body: ToolRun, signal: AbortSignal): 
 export const indexArtifacts = async (key: SessionKey, signal?: AbortSignal): Promise<IndexedArtifact[]> =>
   (await getJson<{ artifacts: IndexedArtifact[] }>(`${sessionPath(key)}/artifact-index`, signal)).artifacts;
 
-export interface ForkChanges {
-  /** The last event the fork keeps. */
-  readonly eventId: string;
+/** Where a fork is cut: the last event it keeps, or the first it does not. */
+export type Cut = { readonly eventId: string } | { readonly beforeEventId: string };
+
+export type ForkChanges = Cut & {
   /** Takes the place of what that event says; what else it did, such as state it wrote, stays. */
   readonly content?: Content;
   /** Merged into what the state was then. */
   readonly state?: State;
-}
+};
 
 export const forkSession = (key: SessionKey, changes: ForkChanges): Promise<Session> =>
   sendJson('POST', `${sessionPath(key)}/fork`, changes);

@@ -1,9 +1,9 @@
 import type { Content, Part } from '../../../src/schemas/content.ts';
 import type { Event } from '../../../src/schemas/event.ts';
 import type { SessionKey } from '../../../src/schemas/session.ts';
-import { forkSession } from '../api/extensions.ts';
+import { type Cut, forkSession } from '../api/extensions.ts';
 import { messageOf } from '../api/server.ts';
-import { createSession, rewindSession, type Session } from '../api/sessions.ts';
+import { rewindSession, type Session } from '../api/sessions.ts';
 import { toast } from '../parts/toasts.tsx';
 import { runOptions } from './composer/run-options.tsx';
 import { type CallChange, metadataOf, metadataState, sessionAddress, type SessionMetadata } from './names.ts';
@@ -14,8 +14,7 @@ import { acquire, release } from './workspaces.ts';
 
 /** A fork to be: how much of the history it keeps, what is different in it, and what is sent there. */
 interface ForkPlan {
-  /** The last event it keeps; `null` keeps none. */
-  readonly keep: Event | null;
+  readonly at: Cut;
   /** In words. */
   readonly change: string;
   readonly message?: Content;
@@ -23,8 +22,9 @@ interface ForkPlan {
 
 /** A fork that is made by changing a call: its run goes on from there. */
 interface CallPlan extends ForkPlan {
-  readonly keep: Event;
-  /** What the last event it keeps says instead. */
+  /** Of the last event it keeps. */
+  readonly invocationId: string;
+  /** What that event says instead. */
   readonly content: Content;
   readonly changed: Readonly<Record<string, CallChange>>;
 }
@@ -38,16 +38,14 @@ export async function forkAndRun(workspace: Workspace, plan: ForkPlan | CallPlan
   try {
     const state = metadataState(metadataFor(workspace, plan));
     const content = 'content' in plan ? { content: plan.content } : {};
-    const session = plan.keep
-      ? await forkSession(key, { eventId: plan.keep.id, state, ...content })
-      : await createSession(key, { state });
+    const session = await forkSession(key, { ...plan.at, state, ...content });
     const fork: SessionKey = { ...key, sessionId: session.id };
     void refreshSessions(key); // a list that is late is no failure
     const opened = acquire(fork);
     navigate(sessionAddress(fork));
     await opened.open();
     if (plan.message) await opened.send(plan.message, runOptions());
-    if ('content' in plan) await opened.send(undefined, { ...runOptions(), invocationId: plan.keep.invocationId });
+    if ('content' in plan) await opened.send(undefined, { ...runOptions(), invocationId: plan.invocationId });
     release(fork);
     return opened;
   } catch (error) {
@@ -58,20 +56,11 @@ export async function forkAndRun(workspace: Workspace, plan: ForkPlan | CallPlan
 
 function metadataFor({ key, log }: Workspace, plan: ForkPlan | CallPlan): SessionMetadata {
   const { displayName = `Session ${key.sessionId.slice(0, 8)}`, changedCalls = {} } = metadataOf(log);
-  const { keep, change } = plan;
-  const forkedFrom = { sessionId: key.sessionId, ...(keep && { eventId: keep.id }) };
+  const { at, change } = plan;
+  const forkedFrom = { sessionId: key.sessionId, eventId: 'eventId' in at ? at.eventId : at.beforeEventId };
   const changed = { ...changedCalls, ...('changed' in plan && plan.changed) };
-  const hasChanged = keep !== null && Object.keys(changed).length > 0;
+  const hasChanged = Object.keys(changed).length > 0;
   return { displayName, forkedFrom, change, ...(hasChanged && { changedCalls: changed }) };
-}
-
-/** The event before a position that a rewind has not taken back. */
-export function eventBefore({ log }: Workspace, position: number): Event | null {
-  for (let index = position - 1; index >= 0; index -= 1) {
-    const event = log.events[index];
-    if (event && !log.isRewound(index) && event.actions.rewindBeforeInvocationId === undefined) return event;
-  }
-  return null;
 }
 
 /** The user's message that an event answers. */
@@ -90,7 +79,7 @@ export async function rerun(workspace: Workspace, event: Event, message?: Conten
   const content = message ?? source?.content;
   if (!source || !content) return;
   await forkAndRun(workspace, {
-    keep: eventBefore(workspace, workspace.log.positionOf(source.id) ?? 0),
+    at: { beforeEventId: source.id },
     change: message ? 'another message' : 'run again',
     message: content,
   });
@@ -119,7 +108,8 @@ export async function rewind(workspace: Workspace, event: Event): Promise<boolea
 export async function runWithResult(workspace: Workspace, answered: Event, changed: NamedResponse): Promise<void> {
   const { id, name, response } = changed;
   await forkAndRun(workspace, {
-    keep: answered,
+    at: { eventId: answered.id },
+    invocationId: answered.invocationId,
     change: `another result of ${name}`,
     content: withParts(answered, (part) =>
       part.functionResponse?.id === id ? { ...part, functionResponse: { ...part.functionResponse, response } } : part,
@@ -144,7 +134,8 @@ export async function runWithArguments(
   { id, name, args }: { readonly id: string; readonly name: string; readonly args: Record<string, unknown> },
 ): Promise<Workspace | undefined> {
   return forkAndRun(workspace, {
-    keep: calling,
+    at: { eventId: calling.id },
+    invocationId: calling.invocationId,
     change: `other arguments of ${name}`,
     content: withParts(calling, (part) =>
       part.functionCall?.id === id ? { ...part, functionCall: { ...part.functionCall, args } } : part,

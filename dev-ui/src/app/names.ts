@@ -7,7 +7,7 @@ export { isInternalKey } from '../log/internal-keys.ts';
 /** What a session says about itself. */
 export interface SessionMetadata {
   readonly displayName?: string;
-  /** The session this one was forked from, and after which event. */
+  /** The session this one was forked from, and the event where they part. */
   readonly forkedFrom?: { readonly sessionId: string; readonly eventId?: string };
   /** What was changed in the fork, in words. */
   readonly change?: string;

@@ -83,7 +83,7 @@ export const contributions: readonly Contribution[] = [
     place: 'event',
     applies: isIdle,
     run: async ({ workspace, event }) => {
-      if (workspace && event) await forkAndRun(workspace, { keep: event, change: 'fork' });
+      if (workspace && event) await forkAndRun(workspace, { at: { eventId: event.id }, change: 'fork' });
     },
   },
   {
