@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openServices } from '../../src/services/open-services.ts';
+import { FirestoreDouble } from '../support/firestore-double.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 /** More of them: KILLS=300 npx vitest run test/durability. */
@@ -89,3 +90,17 @@ it(
     if (kills > 12) console.log(`PostgreSQL: ${events} events acknowledged in ${kills} kills`);
   },
 );
+
+it('loses and doubles no event when programs that write to Firestore are killed', { timeout: patienceMs }, async () => {
+  const double = await FirestoreDouble.start();
+  vi.stubEnv('FIRESTORE_EMULATOR_HOST', double.host);
+  try {
+    const events = await killAgainAndAgain('firestore://test');
+
+    expect(events).toBeGreaterThan(kills);
+    if (kills > 12) console.log(`Firestore (a double): ${events} events acknowledged in ${kills} kills`);
+  } finally {
+    vi.unstubAllEnvs();
+    await double.close();
+  }
+});
