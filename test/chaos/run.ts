@@ -62,7 +62,7 @@ await settled(() => Promise.resolve(postgres ? readPostgres(uri) : readSqlite(fi
 const tables = await (postgres ? readPostgres(uri) : readSqlite(file));
 const found = await faultsFound(log, tables, replicas);
 found.push(...faults.failedStarts.map((error) => `a server did not start: ${String(error)}`));
-const times = timesOf(log, faults);
+const times = timesOf(log, faults, replicas.length > 1);
 if (isTooSlow(times)) found.push(`a run stood still for ${times.afterKills.at(-1)} ms after a kill`);
 for (const replica of replicas) await replica.process.stop();
 await postgres?.close();

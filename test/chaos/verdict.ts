@@ -103,7 +103,10 @@ const grows = (events: readonly EventRow[]): boolean =>
   events.every(({ step }, index) => index === 0 || (step ?? -1) > (events[index - 1]?.step ?? -1));
 
 export interface Times {
-  /** From a kill to the next event of each run that stood still, where nothing else went wrong meanwhile. */
+  /**
+   * From a kill to the next event of each run that stood still, where nothing else went wrong meanwhile; where nobody else
+   * can go on, from the moment the server is there again.
+   */
   readonly afterKills: readonly number[];
   readonly cancels: readonly number[];
   readonly interrupts: readonly number[];
@@ -111,14 +114,14 @@ export interface Times {
 }
 
 /** What took how long, in milliseconds, in order. */
-export function timesOf({ silences, waits }: ClientLog, faults: Faults): Times {
+export function timesOf({ silences, waits }: ClientLog, faults: Faults, hasOthers: boolean): Times {
   const quiet = waits.filter(({ fromMs, untilMs }) => faults.during(fromMs - 10_000, untilMs).length === 0);
   const lasting = (what: string): number[] =>
     inOrder(quiet.filter((wait) => wait.what === what).map(({ fromMs, untilMs }) => untilMs - fromMs));
   const afterKills = silences.flatMap(({ fromMs, untilMs }) => {
     const [fault, ...others] = faults.during(fromMs, untilMs);
     const isAlone = others.length === 0 && fault?.kind === 'kill' && fault.fromMs > fromMs;
-    return isAlone && untilMs - fromMs > 1_500 ? [untilMs - fault.fromMs] : [];
+    return isAlone && untilMs - fromMs > 1_500 ? [untilMs - (hasOthers ? fault.fromMs : fault.untilMs)] : [];
   });
   return {
     afterKills: inOrder(afterKills),

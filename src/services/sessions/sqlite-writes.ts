@@ -48,7 +48,15 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
   }
 }
 
+// Whole texts, for a statement is found by its text.
+const writableSession = `select rowid as place, num, next_seq, state, update_time, clock_ms, last_update, fence
+  from sessions where ${ofSession}`;
+const advance = 'update sessions set next_seq = ?, update_time = ?, clock_ms = ?, last_update = ?';
+const advanceSession = `${advance} where rowid = ?`;
+const advancePythonSession = `${advance}, event_sequence = event_sequence + 1 where rowid = ?`;
+
 interface Writable {
+  readonly place: number;
   readonly num: number;
   readonly next_seq: number;
   readonly state: string;
@@ -68,12 +76,7 @@ export interface AppendInput {
 export function appendEvent(context: WriteContext, { key, event, changes, guard }: AppendInput): Appended {
   const { connection, dialect } = context;
   const { appName, userId, sessionId } = key;
-  const row = connection.get<Writable>(
-    `select num, next_seq, state, update_time, clock_ms, last_update, fence from sessions where ${ofSession}`,
-    sessionId,
-    appName,
-    userId,
-  );
+  const row = connection.get<Writable>(writableSession, sessionId, appName, userId);
   if (!row) throw new AppError('session_not_found', `Session "${sessionId}" not found`);
   const before = lastUpdateOf(row);
   if (guard && guard.fence !== row.fence) {
@@ -91,19 +94,16 @@ export function appendEvent(context: WriteContext, { key, event, changes, guard 
     throw isConstraint(error) ? new AppError('invalid_request', `Event "${event.id}" is stored already`) : error;
   }
   connection.run(
-    `update sessions set next_seq = ?, update_time = ?, clock_ms = ?, last_update = ?
-      ${dialect.hasEventSequence ? ', event_sequence = event_sequence + 1' : ''} where ${ofSession}`,
+    dialect.hasEventSequence ? advancePythonSession : advanceSession,
     row.next_seq + 1,
     dialect.time(ms),
     ms,
     lastUpdateTime,
-    sessionId,
-    appName,
-    userId,
+    row.place,
   );
   if (changes.session) {
     const state = changedState(row.state, changes.session);
-    connection.run(`update sessions set state = ? where ${ofSession}`, state, sessionId, appName, userId);
+    connection.run('update sessions set state = ? where rowid = ?', state, row.place);
   }
   changeScopes(context, key, changes);
   return { sessionNumber: row.num, seq: row.next_seq, lastUpdateTime };

@@ -17,9 +17,12 @@ export class Connection {
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
     const place = readOnly && isUnchanging(path) ? immutable(path) : path;
     this.#database = new DatabaseSync(place, { readOnly, timeout: readOnly ? readTimeoutMs : busyTimeoutMs });
-    // Committed is durable: WAL with FULL syncs the log at each commit.
-    if (!readOnly)
-      this.exec('pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 67108864');
+    // Committed is durable: WAL with FULL syncs the log at each commit. What the log holds is brought into the file every
+    // 32 MB rather than every 4: an append touches the same few pages again and again.
+    if (!readOnly) {
+      this.exec('pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 8000');
+      this.exec('pragma journal_size_limit = 67108864');
+    }
     this.exec('pragma cache_size = -16000');
   }
 
