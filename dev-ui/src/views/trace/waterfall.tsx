@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ChevronDown, ChevronRight, Maximize2, Route, ZoomIn, ZoomOut } from 'lucide-react';
+import { ChevronDown, ChevronRight, type LucideIcon, Maximize2, Route, ZoomIn, ZoomOut } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState, type WheelEvent } from 'react';
 import { shownDuration } from '../../parts/numbers.ts';
 import { Bar } from './bar.tsx';
@@ -10,6 +10,13 @@ import './trace.css';
 
 const rowHeight = 28;
 const zoomStep = 0.6;
+
+type Zoom = 'in' | 'out' | 'all';
+const tools: readonly { label: string; key: string; icon: LucideIcon; act: Zoom }[] = [
+  { label: 'Zoom in', key: '+', icon: ZoomIn, act: 'in' },
+  { label: 'Zoom out', key: '-', icon: ZoomOut, act: 'out' },
+  { label: 'Show all', key: '0', icon: Maximize2, act: 'all' },
+];
 
 interface WaterfallProps {
   readonly spans: ReadonlyMap<string, Span>;
@@ -66,6 +73,10 @@ export function Waterfall({ spans, version, selected, onSelect, titleOf }: Water
   const zoom = (factor: number, around = (range.from + range.to) / 2): void => {
     setRange(zoomed(range, factor, around, line.length));
   };
+  const apply = (act: Zoom): void => {
+    if (act === 'all') setRange(undefined);
+    else zoom(act === 'in' ? zoomStep : 1 / zoomStep);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const row = rows[focused];
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -77,9 +88,7 @@ export function Waterfall({ spans, version, selected, onSelect, titleOf }: Water
     else if (act === 'fold') fold(row.span.id, true);
     else if (act === 'select') onSelect(row.span);
     else if (act === 'parent') go(rows.findLastIndex(({ depth }, index) => index < focused && depth < row.depth));
-    else if (act === 'in') zoom(zoomStep);
-    else if (act === 'out') zoom(1 / zoomStep);
-    else if (act === 'all') setRange(undefined);
+    else if (act === 'in' || act === 'out' || act === 'all') apply(act);
     else go(act === 'first' ? 0 : act === 'last' ? rows.length - 1 : focused + act);
   };
   const onWheel = (event: WheelEvent<HTMLDivElement>): void => {
@@ -110,33 +119,18 @@ export function Waterfall({ spans, version, selected, onSelect, titleOf }: Water
         >
           <Route size={14} aria-hidden /> Critical path
         </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Zoom in"
-          title="Zoom in (+)"
-          onClick={() => zoom(zoomStep)}
-        >
-          <ZoomIn size={16} aria-hidden />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Zoom out"
-          title="Zoom out (-)"
-          onClick={() => zoom(1 / zoomStep)}
-        >
-          <ZoomOut size={16} aria-hidden />
-        </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Show all"
-          title="Show all (0)"
-          onClick={() => setRange(undefined)}
-        >
-          <Maximize2 size={16} aria-hidden />
-        </button>
+        {tools.map(({ label, key, icon: Icon, act }) => (
+          <button
+            key={key}
+            type="button"
+            className="icon-button"
+            aria-label={label}
+            title={`${label} (${key})`}
+            onClick={() => apply(act)}
+          >
+            <Icon size={16} aria-hidden />
+          </button>
+        ))}
       </div>
       <Ruler range={range} cuts={line.cuts} onChoose={setRange} />
       <div ref={scroller} className="waterfall-rows" onWheel={onWheel}>
@@ -196,36 +190,24 @@ export function Waterfall({ spans, version, selected, onSelect, titleOf }: Water
   );
 }
 
-type KeyAction = 'open' | 'fold' | 'parent' | 'select' | 'in' | 'out' | 'all' | 'first' | 'last' | 1 | -1;
+type KeyAction = Zoom | 'open' | 'fold' | 'parent' | 'select' | 'first' | 'last' | 1 | -1;
+
+const keyActions: Readonly<Record<string, KeyAction>> = {
+  ArrowDown: 1,
+  j: 1,
+  ArrowUp: -1,
+  k: -1,
+  Enter: 'select',
+  ' ': 'select',
+  Home: 'first',
+  End: 'last',
+  ...Object.fromEntries(tools.map(({ key, act }) => [key, act])),
+};
 
 function keyAction(key: string, { children, isFolded }: SpanRow): KeyAction | undefined {
-  switch (key) {
-    case 'ArrowDown':
-    case 'j':
-      return 1;
-    case 'ArrowUp':
-    case 'k':
-      return -1;
-    case 'ArrowRight':
-      return children > 0 && isFolded ? 'open' : 1;
-    case 'ArrowLeft':
-      return children > 0 && !isFolded ? 'fold' : 'parent';
-    case 'Enter':
-    case ' ':
-      return 'select';
-    case 'Home':
-      return 'first';
-    case 'End':
-      return 'last';
-    case '+':
-      return 'in';
-    case '-':
-      return 'out';
-    case '0':
-      return 'all';
-    default:
-      return undefined;
-  }
+  if (key === 'ArrowRight') return children > 0 && isFolded ? 'open' : 1;
+  if (key === 'ArrowLeft') return children > 0 && !isFolded ? 'fold' : 'parent';
+  return keyActions[key];
 }
 
 /** The latest time any span knows: where spans that are still open end for now. */
