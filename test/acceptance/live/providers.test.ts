@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { messageStream } from '../../support/anthropic-double.ts';
-import { GeminiDouble } from '../../support/gemini-double.ts';
-import { HttpDouble } from '../../support/http-double.ts';
 import { LiveClient, outline } from '../../support/live-client.ts';
 import { completionStream } from '../../support/openai-double.ts';
-import { type LiveBed, openLiveBed } from './bed.ts';
+import { openProviderBed } from './provider-bed.ts';
 
 const models = {
   claude_app: 'claude-sonnet-4-5',
@@ -12,34 +10,15 @@ const models = {
   gemini_app: 'gemini-2.5-flash',
 } as const;
 
-const double = await HttpDouble.start<Record<string, unknown>>();
-const gemini = await GeminiDouble.start();
-let bed: LiveBed;
-beforeAll(async () => {
-  double.answer(({ path }) =>
-    path.endsWith('/messages')
-      ? messageStream({ content: [{ type: 'text', text: 'Hello' }] })
-      : completionStream({ message: { content: 'Hello' } }),
-  );
-  gemini.answer(() => ({ chunks: ['Hel', 'lo'] }));
-  const appOf = (name: string, model: string) => ({ 'root_agent.yaml': { name, model, instruction: 'Be brief.' } });
-  bed = await openLiveBed(
-    Object.fromEntries(Object.entries(models).map(([name, model]) => [name, appOf(name, model)])),
-    {
-      ANTHROPIC_API_KEY: 'test-key-1',
-      ANTHROPIC_BASE_URL: double.url,
-      OPENAI_API_KEY: 'test-key-1',
-      OPENAI_BASE_URL: `${double.url}/v1`,
-      GOOGLE_API_KEY: 'test-key-1',
-      GOOGLE_GEMINI_BASE_URL: gemini.url,
-    },
-  );
-});
-afterAll(async () => {
-  await bed.close();
-  await double.close();
-  await gemini.close();
-});
+const bed = await openProviderBed(models);
+const { double, gemini } = bed;
+double.answer(({ path }) =>
+  path.endsWith('/messages')
+    ? messageStream({ content: [{ type: 'text', text: 'Hello' }] })
+    : completionStream({ message: { content: 'Hello' } }),
+);
+gemini.answer(() => ({ chunks: ['Hel', 'lo'] }));
+afterAll(() => bed.close());
 
 it.each(Object.keys(models))('holds a conversation of text with %s, in fragments', async (app) => {
   const key = await bed.session(app);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { failure as claudeFailure, messageStream } from '../../support/anthropic-double.ts';
-import { GeminiDouble } from '../../support/gemini-double.ts';
-import { HttpDouble, type DoubleReply } from '../../support/http-double.ts';
+import type { DoubleReply } from '../../support/http-double.ts';
 import type { LiveFrame } from '../../support/live-client.ts';
 import { completionStream, failure as openaiFailure, responsesStream } from '../../support/openai-double.ts';
-import { type Key, type LiveBed, openLiveBed } from '../live/bed.ts';
+import type { Key } from '../live/bed.ts';
+import { openProviderBed } from '../live/provider-bed.ts';
 
 const breaks = ['end', 'reset', 'half-close'] as const;
 
@@ -37,26 +37,10 @@ const providers: Readonly<Record<string, Provider>> = {
   },
 };
 
-const double = await HttpDouble.start();
-const gemini = await GeminiDouble.start();
-let bed: LiveBed;
-beforeAll(async () => {
-  const appOf = (name: string, model: string) => ({ 'root_agent.yaml': { name, model, instruction: 'Be brief.' } });
-  const apps = Object.entries({ ...providers, gemini: { model: 'gemini-2.5-flash' } });
-  bed = await openLiveBed(Object.fromEntries(apps.map(([name, { model }]) => [name, appOf(name, model)])), {
-    ANTHROPIC_API_KEY: 'test-key-1',
-    ANTHROPIC_BASE_URL: double.url,
-    OPENAI_API_KEY: 'test-key-1',
-    OPENAI_BASE_URL: `${double.url}/v1`,
-    GOOGLE_API_KEY: 'test-key-1',
-    GOOGLE_GEMINI_BASE_URL: gemini.url,
-  });
-});
-afterAll(async () => {
-  await bed.close();
-  await double.close();
-  await gemini.close();
-});
+const models = Object.entries(providers).map(([name, { model }]) => [name, model]);
+const bed = await openProviderBed({ ...Object.fromEntries(models), gemini: 'gemini-2.5-flash' });
+const { double, gemini } = bed;
+afterAll(() => bed.close());
 
 /** What a streamed run shows, and what its session keeps. */
 async function run(app: string): Promise<{ key: Key; frames: LiveFrame[]; stored: LiveFrame[] }> {
