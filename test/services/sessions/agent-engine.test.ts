@@ -138,6 +138,28 @@ describe.skipIf(real !== undefined)('With a double (a real engine cannot be told
     await sessions.close();
   });
 
+  it('loses and doubles nothing when several servers append at the same time', async () => {
+    const [one, other] = [open(), engine(named(engines))];
+    const session = await one.createSession(freshOwner(), { sessionId: 's1' });
+
+    const appends = Array.from({ length: 20 }, (_, index) =>
+      [one, other][index % 2]!.appendEvent(structuredClone(session), saying(`${index}`, { [`key${index}`]: index })),
+    );
+    await Promise.all(appends);
+
+    const stored = await other.getSession(keyOf(session));
+    const texts = stored?.events.map(({ content }) => Number(content?.parts[0]?.text)) ?? [];
+    expect(Object.keys(stored!.state)).toHaveLength(20);
+    expect(texts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    // Each server's own are in order.
+    for (const rest of [0, 1]) {
+      const own = texts.filter((index) => index % 2 === rest);
+      expect(own).toEqual(own.toSorted((a, b) => a - b));
+    }
+    await one.close();
+    await other.close();
+  });
+
   it('says that it is unavailable, and that an engine does not exist', async () => {
     const { sessions } = await start();
     double.outage = 503;
