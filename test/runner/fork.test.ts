@@ -49,6 +49,29 @@ it('runs on in a fork from a tool result as it might have been', async () => {
   expect((await services.sessions.getSession(key))?.events).toEqual(stored);
 });
 
+it('makes a call again in a fork that holds it with other arguments', async () => {
+  const asked: unknown[] = [];
+  const run: Tool['run'] = ({ city }) => {
+    asked.push(city);
+    return { report: String(city) };
+  };
+  const script = [
+    { after: 'get_weather', text: 'It is ${get_weather.report}.' },
+    { calls: [{ name: 'get_weather', args: { city: 'Rome' } }] },
+  ];
+  const { runner, key } = await testRunner(llmAgent({ name: 'root', tools: [{ ...weather, run }], script }));
+  const [calling] = await runAll(runner, say(key, 'Weather?'));
+  const [part] = calling!.content!.parts;
+  const content = { role: 'model', parts: [{ functionCall: { ...part!.functionCall!, args: { city: 'Oslo' } } }] };
+
+  const fork = await runner.fork(key, { eventId: calling!.id, content });
+  const request = RunRequest.parse({ ...keyOf(fork), invocationId: calling!.invocationId });
+  const events = await Array.fromAsync(await runner.start(request, open));
+
+  expect(asked).toEqual(['Rome', 'Oslo']);
+  expect(events.at(-1)?.content?.parts).toEqual([{ text: 'It is Oslo.' }]);
+});
+
 it('forks before an event, even before the first', async () => {
   const { runner, key, stored } = await afterOneTurn();
 

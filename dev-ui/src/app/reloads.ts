@@ -13,7 +13,7 @@ export function useReloads(appName: string): readonly number[] {
   return apps.data?.find(({ name }) => name === appName)?.reloads ?? none;
 }
 
-/** Says when the agent of a session was edited while it is on the screen. A run is when edits are noticed. */
+/** Says when the agent of a session was edited while it is on the screen. Asks after each run: runs notice edits. */
 export function useReloadNews({ key: { appName }, run: { status } }: Workspace): void {
   const newest = useReloads(appName).at(-1);
   const opened = useRef(Date.now() / 1_000);
@@ -21,6 +21,6 @@ export function useReloadNews({ key: { appName }, run: { status } }: Workspace):
     if (newest !== undefined && newest > opened.current) toast(`${appName} was edited: its new version answers now`);
   }, [newest, appName]);
   useEffect(() => {
-    void queries.invalidateQueries({ queryKey: ['apps'] });
+    if (status !== 'running') void queries.invalidateQueries({ queryKey: ['apps'] });
   }, [status]);
 }
