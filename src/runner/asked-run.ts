@@ -36,3 +36,6 @@ export async function askedRun(
 
 /** Whether the same request was under way at another replica. */
 export const isTwice = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';
+
+/** Whether the run is in the store, and another replica goes on with it. */
+export const isElsewhere = (error: unknown): boolean => error instanceof AppError && error.code === 'session_changed';

@@ -9,7 +9,7 @@ import type { Event } from '../schemas/event.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
-import { askedRun, isTwice } from './asked-run.ts';
+import { askedRun, isElsewhere, isTwice } from './asked-run.ts';
 import { type Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import { takeBack } from './branching.ts';
 import { type DurableLine } from './durable-line.ts';
@@ -57,10 +57,7 @@ export class RunDesk implements Runs {
     const { sessions } = services;
     this.#ledger = new RunLedger({ ...durable, sessions }, (id, after, signal) => this.#followHere(id, after, signal));
     const resume = (request: RunRequest, claim: Claim): Promise<void> => this.#resume(request, claim);
-    const undo = (key: RunKey, claim: Claim): Promise<void> =>
-      this.#takeBack(key, new AbortController().signal, claim).catch((error: unknown) =>
-        log?.warn({ err: error, runId: key.runId }, 'a run could not be taken back'),
-      );
+    const undo = (key: RunKey, claim: Claim): Promise<void> => this.#takeBack(key, new AbortController().signal, claim);
     this.#recovery = new RunRecovery({ ...durable, sessions, resume, takeBack: undo, log });
   }
 
@@ -92,6 +89,9 @@ export class RunDesk implements Runs {
       run.end(error);
       const same = isTwice(error) && asked && (await this.#asked(request, asked));
       if (same) return { run: same, replayed: true };
+      if (isTwice(error)) return this.submit(request, { idempotencyKey }); // its twin came to nothing
+      const kept = isElsewhere(error) ? await this.#ledger?.find(run.key) : undefined;
+      if (kept) return { run: kept, replayed: false };
       throw error;
     }
     return { run: await this.get(run.key), replayed: false };
@@ -140,7 +140,9 @@ export class RunDesk implements Runs {
     if (!here) await this.#ledger?.tell(key, reason.code);
     if (rollback && isRunning) await this.#takeBack(key, signal);
     await this.#over(key, signal);
-    return this.get(key);
+    const run = await this.get(key);
+    if (isOver(run.status) || !here || !this.#ledger) return run;
+    return this.cancel(key, { rollback: false }, signal); // another replica has taken it over meanwhile
   }
 
   async wait(key: RunKey, timeoutMs: number, signal: AbortSignal): Promise<Run> {

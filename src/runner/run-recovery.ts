@@ -16,7 +16,7 @@ export interface RecoveryOptions {
   readonly sessions: SessionService;
   /** Goes on with a run that has been claimed. Never rejects. */
   readonly resume: (request: RunRequest, claim: Claim) => Promise<void>;
-  /** Takes back the events of a run under a claim that was made for it. Never rejects. */
+  /** Takes back the events of a run under a claim that was made for it. */
   readonly takeBack: (key: RunKey, claim: Claim) => Promise<void>;
   readonly log?: RunLog | undefined;
 }
@@ -67,7 +67,7 @@ export class RunRecovery {
     log?.warn({ runId: run.key.runId, attempts: run.attempts }, 'a run lost its server');
     if (run.kind === 'hold') {
       if (run.takesBack === undefined) await store.finish(run.ref, run.fence, undefined);
-      else this.#last(run, this.#options.takeBack({ ...run.key, runId: run.takesBack }, run));
+      else this.#last(run, this.#takeBack(run, run.takesBack));
       return;
     }
     const end = endOf(run);
@@ -90,6 +90,14 @@ export class RunRecovery {
       const { newMessage: _message, stateDelta: _delta, ...rest } = request.data;
       const begun = { ...(told ? rest : request.data), invocationId: run.key.runId };
       this.#last(run, resume(begun, run));
+    }
+  }
+
+  async #takeBack(run: AdoptedRun, runId: string): Promise<void> {
+    try {
+      await this.#options.takeBack({ ...run.key, runId }, run);
+    } catch (error) {
+      this.#options.log?.warn({ err: error, runId }, 'a run could not be taken back');
     }
   }
 

@@ -114,7 +114,8 @@ export class Clients {
   async #statusOf(server: Replica, session: string, id: string): Promise<RunStatus> {
     const { status, body } = await ask(server, `${session}/runs/${id}`);
     if (status === 200) return (body as Run).status;
-    if (status < 500) this.log.faults.push(`run ${id}, which was accepted, was answered with ${status}`);
+    if (status < 500 && status !== 408)
+      this.log.faults.push(`run ${id}, which was accepted, was answered with ${status}`);
     throw new Error(`The run was answered with ${status}`);
   }
 }

@@ -36,6 +36,8 @@ export interface Wait {
 /** What clients were told: all that counts as acknowledged. */
 export class ClientLog {
   readonly sessions: string[] = [];
+  /** Those of them whose runs all wanted to be alone. */
+  readonly alone: string[] = [];
   readonly asked: Asked[] = [];
   readonly runs: FollowedRun[] = [];
   readonly silences: Silence[] = [];

@@ -16,7 +16,7 @@ import { Faults } from './faults.ts';
 import { ClientLog } from './log.ts';
 import { readPostgres, readSqlite } from './tables.ts';
 import * as traffic from './traffic.ts';
-import { faultsFound, isTooSlow, type Times, timesOf } from './verdict.ts';
+import { faultsFound, tooSlow, type Times, timesOf } from './verdict.ts';
 
 const { values } = parseArgs({
   options: {
@@ -63,7 +63,8 @@ const tables = await (postgres ? readPostgres(uri) : readSqlite(file));
 const found = await faultsFound(log, tables, replicas);
 found.push(...faults.failedStarts.map((error) => `a server did not start: ${String(error)}`));
 const times = timesOf(log, faults, replicas.length > 1);
-if (isTooSlow(times)) found.push(`a run stood still for ${times.afterKills.at(-1)} ms after a kill`);
+if (tooSlow(times) > 0)
+  found.push(`${tooSlow(times)} runs stood still for up to ${times.afterKills.at(-1)} ms after a kill`);
 for (const replica of replicas) await replica.process.stop();
 await postgres?.close();
 rmSync(folder, { recursive: true, force: true });

@@ -20,6 +20,10 @@ export interface EventRow {
 
 export interface RunRow {
   readonly id: string;
+  readonly session: number;
+  /** When it began, and when it was over, in milliseconds. */
+  readonly startedMs: number | null;
+  readonly endedMs: number | null;
   readonly invocation: string;
   readonly state: string;
 }
@@ -41,8 +45,13 @@ const statements = {
   events: `select session_num as session, seq, event_id as id, run_id as run, step, body from agent_events
     order by session_num, seq`,
   adkEvents: 'select session_id as session, seq, id from events order by session_id, seq',
-  runs: 'select id, invocation_id as invocation, state from agent_runs',
 } as const;
+
+const runs = (ms: (column: string) => string): string =>
+  `select id, session_num as session, invocation_id as invocation, state, ${ms('started_at')} as "startedMs",
+    ${ms('ended_at')} as "endedMs" from agent_runs order by session_num, pos`;
+const ofPostgres = { ...statements, runs: runs((column) => `extract(epoch from ${column})::float8 * 1000`) };
+const ofSqlite = { ...statements, runs: runs((column) => column) };
 
 export async function readPostgres(uri: string): Promise<Tables> {
   // As numbers, which these are small enough for.
@@ -51,7 +60,7 @@ export async function readPostgres(uri: string): Promise<Tables> {
   await client.connect();
   try {
     const rows: Record<string, unknown[]> = {};
-    for (const [name, sql] of Object.entries(statements)) rows[name] = (await client.query(sql)).rows as unknown[];
+    for (const [name, sql] of Object.entries(ofPostgres)) rows[name] = (await client.query(sql)).rows as unknown[];
     return { ...rows, integrity: 'ok' } as unknown as Tables;
   } finally {
     await client.end();
@@ -62,7 +71,7 @@ export function readSqlite(file: string): Tables {
   const database = new DatabaseSync(file);
   try {
     const rows: Record<string, unknown[]> = {};
-    for (const [name, sql] of Object.entries(statements)) rows[name] = database.prepare(sql).all();
+    for (const [name, sql] of Object.entries(ofSqlite)) rows[name] = database.prepare(sql).all();
     const checked = database.prepare('pragma integrity_check').get() as { integrity_check: string };
     return { ...rows, integrity: checked.integrity_check } as unknown as Tables;
   } finally {

@@ -25,6 +25,12 @@ export async function faultsFound(log: ClientLog, tables: Tables, replicas: read
       faults.push(`session ${id} is gone`);
       continue;
     }
+    const company = tables.runs.filter((run) => run.session === row.num && log.alone.includes(session));
+    for (const [index, run] of company.entries()) {
+      const before = company[index - 1];
+      if (before && (before.endedMs ?? Infinity) > (run.startedMs ?? Infinity))
+        faults.push(`run ${run.id} was not alone`);
+    }
     const stored = (bySession.get(row.num) ?? []).map(({ body }) => JSON.parse(body) as StoredEvent);
     faults.push(...historyFaults(session, stored, log));
     for (const replica of replicas) {
@@ -131,6 +137,6 @@ export function timesOf({ silences, waits }: ClientLog, faults: Faults, hasOther
   };
 }
 
-export const isTooSlow = ({ afterKills }: Times): boolean => (afterKills.at(-1) ?? 0) > mostSilenceMs;
+export const tooSlow = ({ afterKills }: Times): number => afterKills.filter((ms) => ms > mostSilenceMs).length;
 
 const inOrder = (values: readonly number[]): number[] => values.toSorted((one, other) => one - other);
