@@ -82,11 +82,12 @@ function readModule(url: string): ModuleSource | 'unreadable' | undefined {
 
 /** As Node's own imports do it. Node warns, once, that this way of asking for it may change: nothing an author can mend. */
 function withoutTypes(source: string): string {
-  const warning = Object.getOwnPropertyDescriptor(process, 'emitWarning') ?? {};
-  Object.defineProperty(process, 'emitWarning', { ...warning, value: () => {} });
+  const warning = Object.getOwnPropertyDescriptor(process, 'emitWarning');
+  Object.defineProperty(process, 'emitWarning', { value: () => {}, configurable: true, writable: true });
   try {
     return stripTypeScriptTypes(source);
   } finally {
-    Object.defineProperty(process, 'emitWarning', warning);
+    if (warning) Object.defineProperty(process, 'emitWarning', warning);
+    else Reflect.deleteProperty(process, 'emitWarning');
   }
 }
