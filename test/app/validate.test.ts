@@ -24,7 +24,7 @@ it('shows every fault and warning with its place, and ends with code 1', async (
   expect(out).toContain('ok     good\n');
   expect(out).toContain('  warning: odd/root_agent.yaml:3:1: unknown key "instructions"');
   expect(out).toContain('ok     odd\n  warning: odd/root_agent.yaml:1:1: "name" "odd-one" is not an identifier');
-  expect(out).toContain('FAULT  twins\n  Agent name "leaf" occurs twice below "twins"');
+  expect(out).toContain('FAULT  twins\n  twins/root_agent.yaml:3:1: Agent name "leaf" occurs twice below "twins"');
   expect(out).toContain('not an app: snake: Python agents cannot be run here\n');
   expect(out).toContain('5 apps, 3 with faults, 2 warnings\n');
   expect(code).toBe(1);
@@ -51,7 +51,7 @@ it('gives the same as JSON', async () => {
       { name: 'code', faults: [{ file: 'code/agent.ts', line: 1, column: 26 }] },
       { name: 'good', ok: true, faults: [], warnings: [] },
       { name: 'odd', ok: true, warnings: [{ line: 1 }, { line: 3 }] },
-      { name: 'twins', ok: false },
+      { name: 'twins', faults: [{ file: 'twins/root_agent.yaml', line: 3 }] },
     ],
     hints: ['snake: Python agents cannot be run here'],
   });

@@ -27,7 +27,7 @@ export function readYaml(text: string, name: string): YamlFile {
   const say = (offset: number, message: string): string => {
     const { line, col } = lines.linePos(offset);
     const start = lines.lineStarts[line - 1] ?? 0;
-    const content = (text.slice(start, start + 300).split(/\r?\n/, 1)[0] ?? '').trim();
+    const content = (text.slice(start, start + 300).split(/\r\n?|\n/, 1)[0] ?? '').trim();
     const shown = content.length > 80 ? `${content.slice(0, 80)} …` : content;
     return `${name}:${line}:${Math.max(col, 1)}: ${onOneLine(message)}${shown === '' ? '' : ` in \`${shown}\``}`;
   };

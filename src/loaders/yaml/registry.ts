@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { didYouMean } from '../../base/closest.ts';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isWithin, realFile } from '../agent-folders.ts';
+import { locatedError } from '../located.ts';
 
 const registryFiles = ['registry', 'agent'].flatMap((name) =>
   ['ts', 'mts', 'js', 'mjs'].map((end) => `${name}.${end}`),
@@ -60,7 +61,7 @@ export class Registry {
 /** Imports the registry beside an app's YAML. A file that is a link out of the folder is refused. */
 export async function loadRegistry(
   folder: string,
-  options: { note(file: string): void; importModule(file: string): Promise<Record<string, unknown>> },
+  options: { base: string; note(file: string): void; importModule(file: string): Promise<Record<string, unknown>> },
 ): Promise<Registry> {
   // A registry may come later, and a better one, too.
   for (const name of registryFiles) options.note(join(folder, name));
@@ -69,7 +70,9 @@ export async function loadRegistry(
   if (name === undefined) return new Registry(folder);
   const file = realFile(join(folder, name));
   if (file === undefined || !isWithin(folder, file)) {
-    throw new AppError('ConfigurationException', `${name} is a link that leads out of the folder of the app`);
+    throw locatedError(
+      `${relative(options.base, join(folder, name))}:1:1: is a link that leads out of the folder of the app`,
+    );
   }
   return new Registry(folder, name, await options.importModule(file));
 }

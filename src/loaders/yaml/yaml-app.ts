@@ -1,9 +1,11 @@
+import { indexTree } from '../../agents/tree.ts';
 import { AppError } from '../../base/errors.ts';
 import type { App, Plugin } from '../../core/runtime.ts';
 import type { AppSource } from '../app-source.ts';
 import { metricsOf } from '../metrics-export.ts';
 import { AgentFiles } from './agent-files.ts';
 import { buildAgent } from './build-agent.ts';
+import { placed } from './placed.ts';
 import { loadRegistry } from './registry.ts';
 
 export interface YamlAppOptions {
@@ -32,6 +34,7 @@ export async function yamlApp(source: AppSource, options: YamlAppOptions): Promi
     warn: options.strict ? undefined : options.warn,
     advise: options.warn,
   });
+  await placed(root.yaml, ['subAgents'], () => indexTree(rootAgent));
   const plugins = pluginsOf(registry.exact('plugins'));
   const metrics = metricsOf(registry.exact('metrics'));
   return { rootAgent, ...(plugins.length > 0 && { plugins }), ...(metrics && { metrics }) };
