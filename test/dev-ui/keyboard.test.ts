@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { noBrowser, openPage } from './browser.ts';
 import { copyOfAgents, say, serve } from './served.ts';
 
-/** Presses Tab until what has the focus fits. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
+/** Presses Tab, or Shift and Tab, until what has the focus fits. */
+async function tabTo(page: Page, name: RegExp, key = 'Tab'): Promise<void> {
   for (let presses = 0; presses < 60; presses += 1) {
     const label = await page.evaluate(
       `(() => { const it = document.activeElement; return it?.getAttribute('aria-label') ?? it?.textContent ?? ''; })()`,
     );
     if (name.test(String(label))) return;
-    await page.keyboard.press('Tab');
+    await page.keyboard.press(key);
   }
   throw new Error(`Tab does not lead to ${name}`);
 }
@@ -71,7 +71,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await keyboard.type('book');
     await keyboard.press('Enter');
     await page.getByRole('region', { name: 'Waiting for you' }).waitFor();
-    await tabTo(page, /^\s*Approve$/);
+    await tabTo(page, /^\s*Approve$/, 'Shift+Tab'); // just before the message field
     await keyboard.press('Enter');
     await page.getByText('Done: booked for 412').waitFor();
 
