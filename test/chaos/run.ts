@@ -72,7 +72,7 @@ rmSync(folder, { recursive: true, force: true });
 const shown = log.runs.reduce((sum, run) => sum + run.shown.length, 0) + log.plain.length;
 process.stdout.write(`${tables.runs.length} runs, ${tables.events.length} events stored, ${shown} acknowledged\n`);
 process.stdout.write(`${describe(times)}\n`);
-for (const fault of found.slice(0, 20)) process.stdout.write(`BROKEN: ${fault}\n`);
+for (const fault of found) process.stdout.write(`BROKEN: ${fault}\n`);
 process.stdout.write(found.length === 0 ? 'nothing was lost, doubled or mixed up\n' : `${found.length} faults\n`);
 process.exitCode = found.length === 0 ? 0 : 1;
 
