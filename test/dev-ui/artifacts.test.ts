@@ -38,7 +38,7 @@ async function opened(query = 't=artifacts') {
 
 const open = (page: Page, name: string) => page.getByRole('button', { name }).first().click();
 
-describe.skipIf(noBrowser !== undefined)('in a browser', () => {
+describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
   it('shows every kind of artifact, runs nothing in it and fetches nothing for it', async () => {
     const { page, faults, requests, base } = await opened();
 

@@ -13,7 +13,7 @@ const run = async (page: Page): Promise<void> => {
   await page.getByRole('heading', { name: /^Run of/ }).waitFor();
 };
 
-describe.skipIf(noBrowser !== undefined)('in a browser', () => {
+describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
   it('goes from a session to a run with the keyboard and a few clicks', async () => {
     const { app } = await weatherServer();
     const base = await listen(app);

@@ -66,7 +66,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       }
     });
 
-    await page.getByRole('button', { name: 'Talk live' }).click();
+    await page.getByRole('button', { name: 'Talk live' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip.getByText('Live', { exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       }
     });
 
-    await page.getByRole('button', { name: 'Talk live' }).click();
+    await page.getByRole('button', { name: 'Talk live' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip.getByText('Live', { exact: true }).waitFor();
     await strip.getByRole('button', { name: 'Push to talk' }).click();
@@ -126,7 +126,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       for await (const heard of input) if (heard.kind === 'content') yield says('Back again');
     });
 
-    await page.getByRole('button', { name: 'Talk live' }).click();
+    await page.getByRole('button', { name: 'Talk live' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip.getByText('interrupted').waitFor();
     await strip.getByLabel('Say in writing').fill('break it');
@@ -143,7 +143,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       for await (const heard of input) if (heard.kind === 'content') yield says('Read you');
     }, []);
 
-    await page.getByRole('button', { name: 'Talk live' }).click();
+    await page.getByRole('button', { name: 'Talk live' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip
       .getByRole('alert')
