@@ -12,10 +12,22 @@ export const ToolConfirmation = lenient({
 }).meta({ id: 'ToolConfirmation' });
 export type ToolConfirmation = z.infer<typeof ToolConfirmation>;
 
-/** A summary that stands for the events between two times (seconds). */
+/** Seconds since the epoch from seconds, milliseconds or an RFC 3339 text: peers write each of them. */
+export const Timestamp = z
+  .union([z.number(), z.string()])
+  .transform((value, ctx) => {
+    const number = typeof value === 'number' ? value : Date.parse(value) / 1000;
+    if (Number.isFinite(number)) return number > 1e11 ? number / 1000 : number;
+    ctx.addIssue({ code: 'custom', message: 'is not a time' });
+    return z.NEVER;
+  })
+  .pipe(z.number())
+  .meta({ description: 'Seconds since the epoch' });
+
+/** A summary that stands for the events between two times. */
 export const EventCompaction = lenient({
-  startTimestamp: z.number(),
-  endTimestamp: z.number(),
+  startTimestamp: Timestamp,
+  endTimestamp: Timestamp,
   compactedContent: Content,
 }).meta({ id: 'EventCompaction' });
 export type EventCompaction = z.infer<typeof EventCompaction>;
@@ -91,18 +103,6 @@ export const responseFields = {
   /** Calls the model does not want answered any more: the user interrupted it. */
   toolCallCancellation: lenient({ ids: z.array(z.string()).default([]) }).optional(),
 };
-
-/** Seconds since the epoch from seconds, milliseconds or an RFC 3339 text: peers write each of them. */
-export const Timestamp = z
-  .union([z.number(), z.string()])
-  .transform((value, ctx) => {
-    const number = typeof value === 'number' ? value : Date.parse(value) / 1000;
-    if (Number.isFinite(number)) return number > 1e11 ? number / 1000 : number;
-    ctx.addIssue({ code: 'custom', message: 'is not a time' });
-    return z.NEVER;
-  })
-  .pipe(z.number())
-  .meta({ description: 'Seconds since the epoch' });
 
 /** One step of a run: what an author said or did. Partial events are shown, never stored. Times are in seconds. */
 export const Event = lenient({

@@ -31,6 +31,13 @@ it('reads times in seconds, milliseconds and RFC 3339', () => {
   expect(at('2023-11-14T22:13:20.500Z')).toBe(1_700_000_000.5);
 });
 
+it('reads the times of a summary in seconds and in milliseconds, as Java writes them', () => {
+  const compaction = { startTimestamp: 1_700_000_000_500, endTimestamp: 1_700_000_001.5, compactedContent: {} };
+  const { actions } = Event.parse({ ...base, actions: { compaction } });
+
+  expect(actions.compaction).toMatchObject({ startTimestamp: 1_700_000_000.5, endTimestamp: 1_700_000_001.5 });
+});
+
 it('keeps unknown fields of events and parts through a JSON round trip', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string(), (value, text) => {
