@@ -56,6 +56,36 @@ function reading(start: Start): void {
     expect(session?.state).toEqual(adkSessionHere.state);
   });
 
+  it('reads a session with events that no schema would take, without what makes them so', async () => {
+    const adk = await start();
+    await adk.makeTables();
+    await adk.create();
+    const parts = [{ text: 'kept' }, null, { inline_data: { mime_type: 'image/png' } }];
+    const odd = { content: { role: 'model', parts }, author: undefined, finish_reason: 7, usage_metadata: 'much' };
+    await adk.append(adkEvent('odd', 1_795_291_522_900, odd));
+    await adk.append(adkEvent('of-nobody', 1_795_291_522_901, { author: undefined }));
+
+    const events = (await adk.open().getSession(key))?.events ?? [];
+
+    expect(events.map(({ id, author }) => [id, author])).toEqual([
+      ['odd', 'model'],
+      ['of-nobody', 'user'],
+    ]);
+    expect(events[0]?.content?.parts).toEqual([{ text: 'kept' }, {}]);
+    expect(events[0]).not.toHaveProperty('usageMetadata');
+  });
+
+  it('reads what ADK wrote as it stands, whatever characters we use ourselves to hide others', async () => {
+    const adk = await start();
+    await adk.makeTables();
+    await adk.create();
+    await adk.append(
+      adkEvent('logo', 1_795_291_522_900, { content: { role: 'user', parts: [{ text: '\uf8ff2024' }] } }),
+    );
+
+    expect((await adk.open().getSession(key))?.events[0]?.content?.parts).toEqual([{ text: '\uf8ff2024' }]);
+  });
+
   it('continues in turn with ADK, each reading what the other wrote, in one order', async () => {
     const adk = await start();
     await adk.makeTables();
@@ -108,7 +138,8 @@ function writing(start: Start): void {
     const adk = await start();
     const sessions = adk.open();
     const session = await sessions.createSession(key, { sessionId, state: { topic: 'looms' } });
-    const content = { role: 'model', parts: [{ functionCall: { name: 'add', args: { aB: 1, c_d: 2 } } }] };
+    const call = { functionCall: { name: 'add', args: { aB: 1, c_d: 2 } } };
+    const content = { role: 'model', parts: [call, { text: '\uf8ff logo' }] };
     const event = newEvent({ invocationId: 'e-7' }, 'bot', { content });
     for (const given of [event, saying('same time', { aB: 1 }, { timestamp: event.timestamp })]) {
       await sessions.appendEvent(session, given);
@@ -120,11 +151,26 @@ function writing(start: Start): void {
       id: event.id,
       invocation_id: 'e-7',
       timestamp: Math.floor(event.timestamp * 1000),
-      content: { parts: [{ function_call: { name: 'add', args: { aB: 1, c_d: 2 } } }] },
+      content: { parts: [{ function_call: { name: 'add', args: { aB: 1, c_d: 2 } } }, { text: '\uf8ff logo' }] },
     });
     expect(second?.data).toMatchObject({ actions: { state_delta: { aB: 1 } } });
     expect(second!.ms).toBeGreaterThan(first!.ms);
     expect(await adk.state()).toEqual({ topic: 'looms', aB: 1 });
+  });
+
+  it('appends behind events that a session was created with, in the order of ADK too, whatever their times', async () => {
+    const adk = await start();
+    const sessions = adk.open();
+    const ahead = Date.now() / 1000 + 5;
+    const times = [ahead, 5, ahead, 1];
+    const events = times.map((timestamp, index) => saying(`given ${index}`, {}, { timestamp }));
+    const session = await sessions.createSession(key, { sessionId, events });
+    await sessions.appendEvent(session, saying('appended'));
+
+    const found = await adk.events();
+
+    expect(found.map(({ data }) => data['id'])).toEqual(session.events.map(({ id }) => id));
+    expect(new Set(found.map(({ ms }) => ms)).size).toBe(5);
   });
 
   it('leaves nothing of a session it deletes', async () => {

@@ -1,11 +1,11 @@
 import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
 
-// PostgreSQL's jsonb holds neither U+0000 nor half a surrogate pair. They go in disguise: a character nobody uses,
-// which is disguised itself, and four digits.
+// PostgreSQL's jsonb holds neither U+0000 nor half a surrogate pair. They go in disguise: a character hardly anybody
+// uses (Apple's logo), and four digits. Where it stands before four digits by itself, it is disguised, too.
 
 const mark = '\uf8ff';
 // oxlint-disable-next-line no-control-regex
-const hidden = /[\u0000\uf8ff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const hidden = /\u0000|\uf8ff(?=[\da-f]{4})|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const shown = /\uf8ff([\da-f]{4})/g;
 /** In a JSON text, these may stand for such a character. */
 const suspects = /\\u0000|\\u[dD][89a-fA-F]|\uf8ff/;

@@ -30,9 +30,34 @@ export function toEventData(event: Event): string {
   return JSON.stringify(data);
 }
 
-/** The event in an `event_data`. Throws a ZodError or SyntaxError for what is no event. */
+/**
+ * The event in an `event_data`. ADK stores what agents make without a look at it: an author that is missing is made up,
+ * and what is no event's is left out, for one odd field must not keep a whole session from being read. Throws a ZodError
+ * or SyntaxError for what is no event.
+ */
 export function fromEventData(text: string): Event {
-  return Event.parse(respell(JSON.parse(text), '', toCamel));
+  const data = respell(JSON.parse(text), '', toCamel);
+  if (isJsonObject(data))
+    data['author'] ??= isJsonObject(data['content']) && data['content']['role'] === 'model' ? 'model' : 'user';
+  for (;;) {
+    const parsed = Event.safeParse(data);
+    if (parsed.success) return parsed.data;
+    const path = parsed.error.issues[0]?.path ?? [];
+    if (!leaveOut(data, path)) throw parsed.error;
+  }
+}
+
+/** Takes away what stands at a path; or, where nothing does and something should, what it is missed in. */
+function leaveOut(data: unknown, path: readonly PropertyKey[]): boolean {
+  for (let length = path.length; length > 0; length -= 1) {
+    const holder = path
+      .slice(0, length - 1)
+      .reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], data);
+    const key = path[length - 1] as PropertyKey;
+    if (Array.isArray(holder)) return holder.splice(Number(key), 1).length > 0;
+    if (isJsonObject(holder) && holder[key as string] !== undefined) return delete holder[key as string];
+  }
+  return false;
 }
 
 function respell(value: unknown, path: string, spell: (key: string) => string): unknown {

@@ -39,13 +39,13 @@ export class PostgresSessionTables implements SessionTables {
 
   async create(session: NewSessionRow): Promise<void> {
     const { create, importEvents } = await this.#prepared();
-    const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
+    const { appName, userId, sessionId, changes, events, lastUpdateTime, updateMs } = session;
     const values = [
       appName,
       userId,
       sessionId,
       setOf(changes.session) ?? '{}',
-      adkMs(lastUpdateTime),
+      updateMs,
       lastUpdateTime,
       events.length,
       ...scopeValues(changes),
@@ -113,8 +113,7 @@ export class PostgresSessionTables implements SessionTables {
   ): Promise<StoredEventRow[]> {
     const { events } = await this.#prepared();
     const values = [appName, userId, sessionId, sessionNumber, from, to, limit];
-    const rows = await this.#database.query<StoredEventRow>({ name: 'agent-events', text: events, values });
-    return rows.map((row) => ({ ...row, eventData: fromJsonb(row.eventData) }));
+    return this.#database.query<StoredEventRow>({ name: 'agent-events', text: events, values });
   }
 
   async seqOf({ appName, userId, sessionId }: SessionRow, eventId: string): Promise<number | undefined> {
@@ -226,10 +225,8 @@ async function insertEvents(
   text: string,
   { appName, userId, sessionId, events, number }: NewSessionRow & { number: number },
 ): Promise<void> {
-  let latestMs = 0;
   for (let start = 0; start < events.length; start += importedAtOnce) {
     const some = events.slice(start, start + importedAtOnce);
-    const times = some.map(({ timestamp }) => (latestMs = Math.max(adkMs(timestamp), latestMs + 1)));
     const values = [
       appName,
       userId,
@@ -237,7 +234,7 @@ async function insertEvents(
       number,
       some.map(({ id }) => id),
       some.map(({ invocationId }) => invocationId),
-      times,
+      some.map(({ ms }) => ms),
       some.map(({ eventData }) => toJsonb(eventData)),
       some.map(({ body }) => body),
       start,

@@ -23,6 +23,11 @@ export interface EventRow {
   readonly eventData: string;
 }
 
+/** The same with the time ADK orders it by, in milliseconds. */
+export interface TimedEventRow extends EventRow {
+  readonly ms: number;
+}
+
 /** What a delta does to one state: keys to delete, and values to set. */
 export interface StateChange {
   readonly removed: readonly string[];
@@ -38,9 +43,11 @@ export interface StateChanges {
 
 export interface NewSessionRow extends SessionKey {
   readonly changes: StateChanges;
-  readonly events: readonly EventRow[];
+  readonly events: readonly TimedEventRow[];
   /** Seconds since the epoch. */
   readonly lastUpdateTime: number;
+  /** The same as ADK keeps it: not before the last event, so that what is appended comes after it there, too. */
+  readonly updateMs: number;
 }
 
 export interface Appended {

@@ -14,9 +14,17 @@ import {
 } from '../../schemas/session.ts';
 import type { Archive, RetentionLimits } from '../retention.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
+import { adkMs } from './adk-time.ts';
 import { HistoryCache } from './history-cache.ts';
 import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
-import type { EventRow, PlacedKey, SessionRow, SessionTables, StoredEventRow } from './session-tables.ts';
+import type {
+  EventRow,
+  PlacedKey,
+  SessionRow,
+  SessionTables,
+  StoredEventRow,
+  TimedEventRow,
+} from './session-tables.ts';
 import { stateChanges } from './state-changes.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
 
@@ -41,14 +49,16 @@ export class SqlSessions implements SessionService, Archive {
     const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const own: JsonObject = splitState(state).session;
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
-    const now = Date.now() / 1000;
+    const rows = inTime(events.map(rowOf));
+    const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), Date.now() / 1000);
     await this.#tables.create({
       appName,
       userId,
       sessionId,
       changes: { ...stateChanges(state), session: { removed: [], set: own } },
-      events: events.map(rowOf),
-      lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now),
+      events: rows,
+      lastUpdateTime,
+      updateMs: Math.max(adkMs(lastUpdateTime), rows.at(-1)?.ms ?? 0),
     });
     const row = await this.#require({ appName, userId, sessionId });
     return sessionOf(row, events);
@@ -172,6 +182,12 @@ export class SqlSessions implements SessionService, Archive {
 function rowOf(event: Event): EventRow {
   const { id, invocationId, timestamp } = event;
   return { id, invocationId, timestamp, body: storedEventJson(event), eventData: toEventData(event) };
+}
+
+/** The times of ADK, which orders events by them: each later than the one before. */
+function inTime(events: readonly EventRow[]): TimedEventRow[] {
+  let latest = -Infinity;
+  return events.map((event) => ({ ...event, ms: (latest = Math.max(adkMs(event.timestamp), latest + 1)) }));
 }
 
 function eventOf({ body, eventData }: StoredEventRow): Event {

@@ -14,14 +14,13 @@ import type { Appended, EventRow, NewSessionRow, StateChange, StateChanges } fro
 const ofSession = 'id = ? and app_name = ? and user_id = ?';
 
 export function createSession({ connection, dialect }: WriteContext, session: NewSessionRow): void {
-  const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
+  const { appName, userId, sessionId, changes, events, lastUpdateTime, updateMs: ms } = session;
   if (connection.get(`select 1 from sessions where ${ofSession}`, sessionId, appName, userId)) {
     throw new AppError('session_exists', `Session "${sessionId}" already exists`);
   }
   connection.run(`update agent_numbers set value = value + 1 where name = 'session'`);
   const number =
     connection.get<{ value: number }>(`select value from agent_numbers where name = 'session'`)?.value ?? 0;
-  const ms = adkMs(lastUpdateTime);
   connection.run(
     `insert into sessions (id, app_name, user_id, state, create_time, update_time, num, next_seq, clock_ms, last_update)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -37,11 +36,9 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
     lastUpdateTime,
   );
   changeScopes({ connection, dialect }, session, changes);
-  let latestMs = 0;
   for (const [index, event] of events.entries()) {
-    latestMs = Math.max(adkMs(event.timestamp), latestMs + 1);
     try {
-      insertEvent({ connection, dialect }, session, { ...event, number, seq: index + 1, ms: latestMs });
+      insertEvent({ connection, dialect }, session, { ...event, number, seq: index + 1 });
     } catch (error) {
       throw isConstraint(error) ? new AppError('invalid_request', 'Two events have the same id') : error;
     }

@@ -14,6 +14,7 @@ const session = (sessionId: string) => ({
   changes: none,
   events: [],
   lastUpdateTime: 1,
+  updateMs: 0,
 });
 
 it('stores what is asked for at once together, and fails only what fails', async () => {
