@@ -100,10 +100,10 @@ export interface RunStore {
    * run is forgotten.
    */
   finish(ref: RunRef, fence: number | undefined, end: RunEnd | undefined): Promise<void>;
-  /** Asks the run to end. Resolves with its home; `undefined` when it is over. */
+  /** Asks the run to end, and tells its home, if that is another. Resolves with that; `undefined` when it is over. */
   cancel(ref: RunRef, reason: string): Promise<string | undefined>;
   /**
-   * Asks the run in progress of a session to end, and resolves with it. `taker`: the run that takes back its events, which
+   * The same for the run in progress of a session; resolves with it. `taker`: the run that takes back its events, which
    * whoever has that run later is told, too.
    */
   cancelCurrent(
@@ -119,7 +119,7 @@ export interface RunStore {
   /** Says that this replica lives, and asks which of its runs shall end. */
   beat(): Promise<CancelFlag[]>;
   /**
-   * Takes over runs whose home is dead, and those of this replica that nobody here knows any more. `known` gives the ids
+   * Takes over runs, so many at once, whose home is dead, and those of this replica that nobody here knows any more. `known` gives the ids
    * of the others; it is asked again when the store has answered, for runs are entered meanwhile. `mayJudge`: whether
    * this replica was in touch long enough to tell who is dead.
    */
@@ -133,6 +133,9 @@ export interface RunStore {
   /** Says that this replica is gone. */
   close(): Promise<void>;
 }
+
+/** How many runs are taken over together: there may be more. */
+export const adoptedAtOnce = 50;
 
 /** How long a replica lives without a word. Shorter, and a busy machine would count as dead. */
 export const leaseMs = 6_000;

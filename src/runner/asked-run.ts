@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { RunKey } from '../core/runs.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
-import type { Asked, BackgroundRuns } from './background-runs.ts';
+import type { Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import type { RunLedger } from './run-ledger.ts';
 
 interface Known {
@@ -37,5 +37,13 @@ export async function askedRun(
 /** Whether the same request was under way at another replica. */
 export const isTwice = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';
 
-/** Whether the run is in the store, and another replica goes on with it. */
-export const isElsewhere = (error: unknown): boolean => error instanceof AppError && error.code === 'session_changed';
+/** A run that goes on though it failed here: at another replica, or once the store is back. */
+export async function keptRun(
+  error: unknown,
+  { key, kept }: BackgroundRun,
+  ledger: RunLedger | undefined,
+): Promise<Run | undefined> {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.code === 'session_changed') return ledger?.find(key);
+  return error.code === 'unavailable' ? kept : undefined;
+}

@@ -1,5 +1,6 @@
 import type { AppError } from '../base/errors.ts';
 import type { RunKey } from '../core/runs.ts';
+import type { Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import { RunFeed } from './run-feed.ts';
 
@@ -24,6 +25,8 @@ export class BackgroundRun {
   readonly feed = new RunFeed();
   readonly createdAtMs = Date.now();
   startedAtMs: number | undefined;
+  /** As it was when it came into a store, where it is kept. */
+  kept: Run | undefined;
   endedAtMs: number | undefined;
   failure: unknown;
   readonly #controller = new AbortController();

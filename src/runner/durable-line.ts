@@ -16,6 +16,9 @@ export interface DurableLineOptions {
 }
 
 const beatMs = 1_000;
+const beatAgainMs = 250;
+/** After so long without an answer of the store, others may count this replica as dead soon. */
+const maxQuietMs = leaseMs - beatMs;
 /** A run that waits asks again after this, should nobody have told it. */
 const askAgainMs = 2_000;
 
@@ -27,6 +30,7 @@ export class DurableLine implements RunLine {
   readonly #options: DurableLineOptions;
   readonly #turns = new Map<string, DurableTurn>();
   #beating: NodeJS.Timeout | undefined;
+  #beatSent: Promise<void> | undefined;
   #watchdog: NodeJS.Timeout | undefined;
   #lastBeatMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
@@ -38,7 +42,7 @@ export class DurableLine implements RunLine {
 
   /** Whether the store was in reach for a whole lease: only then can this replica tell who is dead. */
   get isSteady(): boolean {
-    return performance.now() - this.#steadySinceMs > leaseMs;
+    return this.#quietMs < maxQuietMs && performance.now() - this.#steadySinceMs > leaseMs;
   }
 
   /** Whether the store answered the last time it was told that this replica lives. */
@@ -119,6 +123,7 @@ export class DurableLine implements RunLine {
         isFirst: isHasty(policy),
       }));
     turn.ref = claim.ref;
+    arrival.onKept?.();
     turn.takesBack = arrival.takesBack ?? arrival.claim?.takesBack;
     turn.hasWaited = claim.fence === undefined || arrival.claim !== undefined;
     if (claim.fence !== undefined) turn.begin(claim, claim.fence, this.#options.sessions);
@@ -130,16 +135,17 @@ export class DurableLine implements RunLine {
 
   async #wait(turn: DurableTurn, claim: Claim, policy: OnBusy): Promise<void> {
     const { sessions, store } = this.#options;
-    for (;;) {
-      if (isHasty(policy)) await this.#interrupt(turn, claim.ref, policy);
+    const hasty = isHasty(policy);
+    for (let mayBegin = !hasty || !(await this.#interrupt(turn, claim.ref, policy)); ; mayBegin = true) {
       turn.signal.throwIfAborted();
-      const begun = await store.begin(claim.ref);
+      const begun = mayBegin ? await store.begin(claim.ref) : 'waits';
       if (begun === 'gone') {
         turn.giveUp(new AppError('session_changed', `Run "${turn.id}" goes on at another server`));
       } else if (begun !== 'waits') {
         turn.begin(claim, begun.fence, sessions);
         return;
       }
+      if (hasty && mayBegin) await this.#interrupt(turn, claim.ref, policy); // another may have begun meanwhile
       await turn.nudged(askAgainMs);
     }
   }
@@ -168,23 +174,21 @@ export class DurableLine implements RunLine {
     }
   }
 
-  /** Ends the run in progress. Asked again and again: another may have begun meanwhile. */
-  async #interrupt(turn: DurableTurn, ref: RunRef, policy: OnBusy): Promise<void> {
+  /** Ends the run in progress. Resolves with whether there is one. */
+  async #interrupt(turn: DurableTurn, ref: RunRef, policy: OnBusy): Promise<boolean> {
     const { store } = this.#options;
     // What waits to take back a certain run takes back no other.
     const takes = policy === 'rollback' && !turn.isHold;
     const current = await store.cancelCurrent(ref.session, 'run_interrupted', takes ? ref : undefined);
-    if (!current) return;
+    if (!current) return false;
     if (takes) turn.takesBack = current.run.id;
-    await this.end(current.ref, current.home, 'run_interrupted');
+    this.end(current.ref, 'run_interrupted');
+    return true;
   }
 
-  /** Tells a run, wherever it is, that it shall end. */
-  async end(ref: Pick<RunRef, 'id'>, home: string, reason: string): Promise<void> {
-    const { store } = this.#options;
-    const here = this.find(ref);
-    if (here) here.abort(reasonFor(reason));
-    else if (home !== store.home) await store.send(home, JSON.stringify({ type: 'cancel', id: ref.id, reason }));
+  /** Tells a run that it shall end, if it is here. */
+  end(ref: Pick<RunRef, 'id'>, reason: string): void {
+    this.find(ref)?.abort(reasonFor(reason));
   }
 
   async #finish(turn: DurableTurn, end: RunEnd | undefined): Promise<void> {
@@ -199,13 +203,22 @@ export class DurableLine implements RunLine {
     }
   }
 
-  async #beat(): Promise<void> {
+  get #quietMs(): number {
+    return performance.now() - this.#lastBeatMs;
+  }
+
+  /** One at a time: whoever asks meanwhile waits for the same answer. */
+  #beat(): Promise<void> {
+    return (this.#beatSent ??= this.#sendBeat().finally(() => (this.#beatSent = undefined)));
+  }
+
+  async #sendBeat(): Promise<void> {
     const sentMs = performance.now();
     try {
       const flags = await this.#options.store.beat();
       this.#lastBeatMs = sentMs;
       if (this.#steadySinceMs === Infinity) this.#steadySinceMs = sentMs;
-      for (const { ref, reason } of flags) this.find(ref)?.abort(reasonFor(reason));
+      for (const { ref, reason } of flags) this.end(ref, reason);
     } catch (error) {
       this.#steadySinceMs = Number.POSITIVE_INFINITY;
       throw error;
@@ -215,16 +228,16 @@ export class DurableLine implements RunLine {
   #beatAfter(ms: number): void {
     if (this.#isClosed) return;
     this.#beating = setTimeout(() => {
-      this.#beat()
-        .catch(() => {}) // tried again
-        .finally(() => this.#beatAfter(beatMs));
+      this.#beat().then(
+        () => this.#beatAfter(beatMs),
+        () => this.#beatAfter(beatAgainMs),
+      );
     }, ms).unref();
   }
 
   /** Others may take over what is ours once the lease is over: so it ends here before. */
   #checkTouch(): void {
-    const quietMs = performance.now() - this.#lastBeatMs;
-    if (quietMs < leaseMs - beatMs || this.#lastBeatMs === -Infinity) return;
+    if (this.#quietMs < maxQuietMs || this.#lastBeatMs === -Infinity) return;
     this.#steadySinceMs = Number.POSITIVE_INFINITY;
     const reason = new AppError('unavailable', 'The database cannot be reached', { retryAfter: 2 });
     for (const turn of this.#turns.values()) turn.giveUp(reason);

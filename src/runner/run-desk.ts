@@ -9,7 +9,7 @@ import type { Event } from '../schemas/event.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
-import { askedRun, isElsewhere, isTwice } from './asked-run.ts';
+import { askedRun, isTwice, keptRun } from './asked-run.ts';
 import { type Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import { takeBack } from './branching.ts';
 import { type DurableLine } from './durable-line.ts';
@@ -54,11 +54,11 @@ export class RunDesk implements Runs {
     this.#options = options;
     const { durable, services, log } = options;
     if (!durable) return;
-    const { sessions } = services;
-    this.#ledger = new RunLedger({ ...durable, sessions }, (id, after, signal) => this.#followHere(id, after, signal));
+    const kept = { ...durable, sessions: services.sessions };
+    this.#ledger = new RunLedger(kept, (id, after, signal) => this.#followHere(id, after, signal));
     const resume = (request: RunRequest, claim: Claim): Promise<void> => this.#resume(request, claim);
     const undo = (key: RunKey, claim: Claim): Promise<void> => this.#takeBack(key, new AbortController().signal, claim);
-    this.#recovery = new RunRecovery({ ...durable, sessions, resume, takeBack: undo, log });
+    this.#recovery = new RunRecovery({ ...kept, resume, takeBack: undo, log });
   }
 
   /** Begins to tell others that this replica lives, and to look for runs that lost theirs. */
@@ -87,10 +87,9 @@ export class RunDesk implements Runs {
     } catch (error) {
       this.#background.remove(run);
       run.end(error);
-      const same = isTwice(error) && asked && (await this.#asked(request, asked));
-      if (same) return { run: same, replayed: true };
-      if (isTwice(error)) return this.submit(request, { idempotencyKey }); // its twin came to nothing
-      const kept = isElsewhere(error) ? await this.#ledger?.find(run.key) : undefined;
+      const same = isTwice(error) && asked && (await this.#asked(request, asked)); // it may have come to nothing
+      if (isTwice(error)) return same ? { run: same, replayed: true } : this.submit(request, { idempotencyKey });
+      const kept = await keptRun(error, run, this.#ledger);
       if (kept) return { run: kept, replayed: false };
       throw error;
     }
@@ -198,6 +197,7 @@ export class RunDesk implements Runs {
     const started = this.#options.runner.start(request, run.signal, {
       ...options,
       onQueued: queued.resolve,
+      onKept: () => (run.kept = recordOf(run.key, run)),
       isDetached: true,
       idempotencyKey: run.asked?.idempotencyKey,
       fingerprint: run.asked?.fingerprint,
@@ -283,8 +283,8 @@ export class RunDesk implements Runs {
   async #followHere(id: string, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
     const turn = this.#options.durable?.line.find({ id });
     const feed = turn && this.#feedHere({ ...turn.key, runId: turn.id });
-    if (!feed) throw new AppError('run_not_found', `Run "${id}" is not here`);
-    return feed.read(after, signal);
+    if (feed) return feed.read(after, signal);
+    throw new AppError('run_not_found', `Run "${id}" is not here`);
   }
 
   #local(key: RunKey): LocalRun | undefined {

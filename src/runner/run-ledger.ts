@@ -1,10 +1,11 @@
-import { abortable, delay } from '../base/abort.ts';
+import { abortable } from '../base/abort.ts';
 import type { RunStore, StoredRun } from '../core/run-store.ts';
 import type { Frame, Position, RunKey } from '../core/runs.ts';
 import type { SessionService } from '../core/services.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import type { DurableLine } from './durable-line.ts';
+import { Nudge } from './nudge.ts';
 import { RemoteRun } from './remote-run.ts';
 import { readMessage } from './run-messages.ts';
 import { type Follow, RunSender } from './run-sender.ts';
@@ -16,14 +17,23 @@ export interface RunLedgerOptions {
   readonly sessions: SessionService;
 }
 
-/** Pauses before a run that shall end is looked at again; the last one counts for all that follow. */
-const lookMs = [10, 20, 40, 80, 150, 300, 600, 1_000];
+/** Pauses before a run is looked at again whose end nobody told; the last one counts for all that follow. */
+const lookMs = [100, 200, 400, 1_000];
+
+/** Who waits for the end of a run of another replica. */
+interface Waiter {
+  readonly nudge: Nudge;
+  /** The run's key in the store, and the home that was asked to tell. */
+  id?: string;
+  asked?: string;
+}
 
 /** The runs of all replicas, as the store knows them. */
 export class RunLedger {
   readonly #options: RunLedgerOptions;
   readonly #remote = new Map<string, RemoteRun>();
   readonly #sender: RunSender;
+  readonly #waiting = new Set<Waiter>();
 
   /** `follow`: where the frames of the runs of this replica come from. */
   constructor(options: RunLedgerOptions, follow: Follow) {
@@ -57,16 +67,32 @@ export class RunLedger {
   async tell(key: RunKey, reason: string): Promise<void> {
     const { store, line } = this.#options;
     const stored = await store.find(key);
-    const home = stored && (await store.cancel(stored.ref, reason));
-    if (stored && home !== undefined) await line.end(stored.ref, home, reason);
+    if (!stored) return;
+    await store.cancel(stored.ref, reason);
+    line.end(stored.ref, reason);
   }
 
   /** Resolves once a run is over. */
   async over(key: RunKey, signal: AbortSignal): Promise<void> {
-    for (let look = 0; ; look += 1) {
-      const stored = await abortable(this.#options.store.find(key), signal);
-      if (!stored || isOver(stored.run.status)) return;
-      await delay(lookMs[look] ?? lookMs.at(-1) ?? 0, signal);
+    const { store } = this.#options;
+    const waiter: Waiter = { nudge: new Nudge() };
+    const wake = (): void => waiter.nudge.give();
+    signal.addEventListener('abort', wake, { once: true });
+    this.#waiting.add(waiter);
+    try {
+      for (let look = 0; ; look += 1) {
+        const stored = await abortable(store.find(key), signal);
+        if (!stored || isOver(stored.run.status)) return;
+        const { home, ref } = stored;
+        if (home !== undefined && home !== waiter.asked) {
+          Object.assign(waiter, { id: ref.id, asked: home });
+          await store.send(home, JSON.stringify({ type: 'wait', id: ref.id, from: store.home }));
+        }
+        await waiter.nudge.wait(lookMs[look] ?? lookMs.at(-1) ?? 0);
+      }
+    } finally {
+      signal.removeEventListener('abort', wake);
+      this.#waiting.delete(waiter);
     }
   }
 
@@ -99,7 +125,9 @@ export class RunLedger {
     if (!message) return;
     const { id } = message;
     if (message.type === 'go') this.line.find({ id })?.wake();
-    else if (message.type === 'cancel') void this.line.end({ id }, this.#options.store.home, message.reason);
+    else if (message.type === 'cancel') this.line.end({ id }, message.reason);
+    else if (message.type === 'wait') void this.#tellEnd(id, message.from);
+    else if (message.type === 'over') this.#wake(id);
     else if (message.type === 'join') this.#sender.join(id, message.from, message);
     else {
       for (const remote of this.#remote.values()) {
@@ -108,6 +136,16 @@ export class RunLedger {
         else remote.wake();
       }
     }
+  }
+
+  /** Tells another replica when a run is over here. */
+  async #tellEnd(id: string, home: string): Promise<void> {
+    await this.line.find({ id })?.over;
+    await this.#options.store.send(home, JSON.stringify({ type: 'over', id })).catch(() => {}); // it looks, too
+  }
+
+  #wake(id: string): void {
+    for (const waiter of this.#waiting) if (waiter.id === id) waiter.nudge.give();
   }
 
   /** What was missed is in the store. */

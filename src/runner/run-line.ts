@@ -37,6 +37,8 @@ export interface Claim {
 export interface StartOptions {
   /** Called when the run has to wait. */
   readonly onQueued?: (() => void) | undefined;
+  /** Called when the run is in a store: from now on it goes on, whatever happens here. */
+  readonly onKept?: (() => void) | undefined;
   /** The run goes on without whoever started it. */
   readonly isDetached?: boolean | undefined;
   readonly idempotencyKey?: string | undefined;

@@ -9,6 +9,10 @@ export const RunMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('go'), id: z.string() }),
   /** The run shall end. */
   z.object({ type: z.literal('cancel'), id: z.string(), reason: z.string() }),
+  /** Somebody at the replica `from` waits for the end of the run. */
+  z.object({ type: z.literal('wait'), id: z.string(), from: z.string() }),
+  /** The run is over, or not here any more. */
+  z.object({ type: z.literal('over'), id: z.string() }),
   /** Somebody at the replica `from` follows the run, and has its events up to this place. Sent again and again. */
   z.object({ type: z.literal('join'), id: z.string(), from: z.string(), ...place }),
   /** The run has stored an event, or is over. */

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import type { AdoptedRun, RunStore } from '../core/run-store.ts';
+import { type AdoptedRun, adoptedAtOnce, type RunStore } from '../core/run-store.ts';
 import type { RunKey } from '../core/runs.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { SessionService } from '../core/services.ts';
@@ -21,7 +21,7 @@ export interface RecoveryOptions {
   readonly log?: RunLog | undefined;
 }
 
-const lookMs = 1_000;
+const lookMs = 500;
 /** A run that has lost so many homes may be what kills them. */
 const maxAttempts = 10;
 
@@ -56,15 +56,28 @@ export class RunRecovery {
     if (!line.isInTouch) return;
     try {
       const known = (): string[] => [...line.known, ...this.#resumed];
-      for (const run of await store.adopt(known, line.isSteady)) await this.#take(run);
+      let adopted: AdoptedRun[];
+      do {
+        adopted = await store.adopt(known, line.isSteady);
+        for (const run of adopted) await this.#take(run);
+      } while (adopted.length >= adoptedAtOnce && !this.#isClosed);
     } catch (error) {
       log?.warn({ err: error }, 'runs of other servers could not be taken over');
     }
   }
 
   async #take(run: AdoptedRun): Promise<void> {
-    const { store, log } = this.#options;
+    const { log } = this.#options;
     log?.warn({ runId: run.key.runId, attempts: run.attempts }, 'a run lost its server');
+    try {
+      await this.#takeOn(run);
+    } catch (error) {
+      log?.warn({ err: error, runId: run.key.runId }, 'a run could not be taken over');
+    }
+  }
+
+  async #takeOn(run: AdoptedRun): Promise<void> {
+    const { store } = this.#options;
     if (run.kind === 'hold') {
       if (run.takesBack === undefined) await store.finish(run.ref, run.fence, undefined);
       else this.#last(run, this.#takeBack(run, run.takesBack));

@@ -180,4 +180,8 @@ alter table agent_runs
 -- The run (its invocation) whose events this one takes back when it begins.
 alter table agent_runs add column takes_back text;
 `,
+  `
+-- The process of the database that serves the connection a server tells over that it lives: it ends with the server.
+alter table agent_replicas add column backend int;
+`,
 ];

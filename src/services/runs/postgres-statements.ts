@@ -35,7 +35,7 @@ export const enterStatement = `with s as (
 /** Why nothing was entered. $1 app, $2 user, $3 session */
 export const openStatement = `select queued from sessions where id = $3 and app_name = $1 and user_id = $2`;
 
-// $1 session number, $2 run, $3 home
+// Without a fence, the run waits, or is not of this home any more. $1 session number, $2 run, $3 home
 export const beginStatement = `with head as (
     select id, home from agent_runs where session_num = $1 and ${inLine} limit 1),
   s as (
@@ -44,10 +44,8 @@ export const beginStatement = `with head as (
   r as (
     update agent_runs set state = 'running', started_at = clock_timestamp()
       where id = $2 and exists (select 1 from s))
-  select fence::float8 as fence from s`;
-
-/** $1 run */
-export const stateStatement = `select state, home from agent_runs where id = $1`;
+  select (select fence from s)::float8 as fence,
+    exists (select 1 from agent_runs where id = $2 and state = 'queued' and home = $3) as waits`;
 
 // A run without a state is forgotten. $1 session number, $2 run, $3 fence, $4 state, $5 error
 export const finishStatement = `with s as (
@@ -67,15 +65,21 @@ export const leaveStatement = `with s as (select num from sessions where num = $
       where id = $2 and state = 'queued' and home = $3 returning id)
   update sessions set queued = queued - 1 where num = $1 and exists (select 1 from r)`;
 
-/** $1 run, $2 reason */
-export const cancelStatement = `update agent_runs set cancel = coalesce(cancel, $2)
-  where id = $1 and state in ('queued', 'running') returning home`;
+/** Tells the home of a run, which is not this one, that the run shall end. */
+const tell = (reason: string, home: string): string => `case when r.home <> ${home} then pg_notify('agent-' || r.home,
+    json_build_object('type', 'cancel', 'id', r.id, 'reason', ${reason}::text)::text)::text end as told`;
 
-/** $1 session number, $2 reason, $3 the run that takes back the events */
+/** $1 run, $2 reason, $3 home */
+export const cancelStatement = `with r as (
+    update agent_runs set cancel = coalesce(cancel, $2)
+      where id = $1 and state in ('queued', 'running') returning id, home)
+  select home, ${tell('$2', '$3')} from r`;
+
+/** $1 session number, $2 reason, $3 the run that takes back the events, $4 home */
 export const cancelCurrentStatement = `with r as (
     update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *),
   t as (update agent_runs t set takes_back = r.invocation_id from r where t.id = $3)
-  select ${runColumns} from r join sessions s on s.num = r.session_num`;
+  select ${runColumns}, ${tell('$2', '$4')} from r join sessions s on s.num = r.session_num`;
 
 /** $1 app, $2 user, $3 session, $4 run */
 export const findStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
@@ -97,19 +101,23 @@ export const listStatement = `select ${runColumns} from sessions s join agent_ru
 
 /** $1 home, $2 lease in ms */
 export const beatStatement = `with b as (
-    insert into agent_replicas (id, alive_until) values ($1, now() + $2 * interval '1 millisecond')
-      on conflict (id) do update set alive_until = excluded.alive_until)
+    insert into agent_replicas (id, alive_until, backend)
+      values ($1, now() + $2 * interval '1 millisecond', pg_backend_pid())
+      on conflict (id) do update set alive_until = excluded.alive_until, backend = excluded.backend)
   select id as "rowId", session_num::float8 as "sessionNumber", cancel from agent_runs
     where home = $1 and cancel is not null and state in ('queued', 'running')`;
 
-// $1 home, $2 runs known here, $3 may judge, $4 lease in ms
+// A server counts as dead when its lease is over; or before, when it lost its connection and made no other.
+// $1 home, $2 runs known here, $3 may judge, $4 lease in ms, $5 ms without a word and a connection, $6 limit
 export const orphansStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber",
     r.invocation_id as "runId", r.home
   from agent_runs r
   where r.state in ('queued', 'running') and (r.home is null or (r.home = $1 and r.invocation_id <> all ($2::text[]))
     or ($3::boolean and now() - pg_postmaster_start_time() > $4 * interval '1 millisecond' and r.home <> $1
-      and not exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > now())))
-  order by r.pos limit 50`;
+      and not exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > now()
+        and (a.backend is null or a.alive_until > now() + ($4 - $5) * interval '1 millisecond'
+          or exists (select 1 from pg_stat_get_activity(a.backend))))))
+  order by r.pos limit $6`;
 
 /** $1 session number */
 export const lockStatement = `select num from sessions where num = $1 for update`;

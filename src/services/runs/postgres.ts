@@ -2,6 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import {
   type AdoptedRun,
+  adoptedAtOnce,
   type CancelFlag,
   leaseMs,
   type NewRun,
@@ -24,6 +25,8 @@ import { refusal, type RunRow, storedRun } from './run-rows.ts';
 const uniqueViolation = '23505';
 /** How often a statement is tried that the database stopped to let others go on. */
 const maxAttempts = 5;
+/** How long a replica that has lost its connection may take to make another, until it counts as dead. */
+const quietMs = 2_000;
 /** The longest message the database passes on, with some room. */
 const maxMessageBytes = 7_900;
 
@@ -73,14 +76,13 @@ export class PostgresRuns implements RunStore {
 
   async begin({ session, id }: RunRef): Promise<{ fence: number } | 'waits' | 'gone'> {
     const values = [session, id, this.home];
-    const [begun] = await this.#query<{ fence: number }>({ name: 'agent-run-begin', text: sql.beginStatement, values });
-    if (begun) return begun;
-    const [row] = await this.#query<{ state: string; home: string | null }>({
-      name: 'agent-run-state',
-      text: sql.stateStatement,
-      values: [id],
+    const [row] = await this.#query<{ fence: number | null; waits: boolean }>({
+      name: 'agent-run-begin',
+      text: sql.beginStatement,
+      values,
     });
-    return row?.state === 'queued' && row.home === this.home ? 'waits' : 'gone';
+    if (typeof row?.fence === 'number') return { fence: row.fence };
+    return row?.waits ? 'waits' : 'gone';
   }
 
   async finish({ session, id }: RunRef, fence: number | undefined, ended: RunEnd | undefined): Promise<void> {
@@ -103,7 +105,7 @@ export class PostgresRuns implements RunStore {
     const [row] = await this.#query<{ home: string | null }>({
       name: 'agent-run-cancel',
       text: sql.cancelStatement,
-      values: [id, reason],
+      values: [id, reason, this.home],
     });
     return row?.home ?? undefined;
   }
@@ -116,7 +118,7 @@ export class PostgresRuns implements RunStore {
     const [row] = await this.#query<RunRow>({
       name: 'agent-run-cancel-current',
       text: sql.cancelCurrentStatement,
-      values: [session, reason, taker?.id ?? null],
+      values: [session, reason, taker?.id ?? null, this.home],
     });
     return row && { ...storedRun(row), home: row.home ?? '' };
   }
@@ -152,7 +154,7 @@ export class PostgresRuns implements RunStore {
     const orphans = await this.#query<Orphan>({
       name: 'agent-run-orphans',
       text: sql.orphansStatement,
-      values: [this.home, known(), mayJudge, leaseMs],
+      values: [this.home, known(), mayJudge, leaseMs, quietMs, adoptedAtOnce],
     });
     const adopted: AdoptedRun[] = [];
     const stillKnown = new Set(known());
@@ -170,6 +172,7 @@ export class PostgresRuns implements RunStore {
 
   /** Not in the transaction of anything else: a NOTIFY makes all transactions that have one wait for each other. */
   async send(home: string, message: string): Promise<void> {
+    if (home === this.home) return this.#listener.onMessage(message);
     if (Buffer.byteLength(message) > maxMessageBytes) return;
     await this.#query({ name: 'agent-notify', text: 'select pg_notify($1, $2)', values: [channelOf(home), message] });
   }
