@@ -104,6 +104,8 @@ export class DurableTurn implements Turn, LocalRun {
     this.#running[Symbol.dispose]();
     this.signal.removeEventListener('abort', this.wake);
     this.feed?.end(failure);
+    // It is in the store, which would not take its end now either.
+    if (!this.#hasStored && failure instanceof AppError && failure.code === 'unavailable') this.#isGivenUp = true;
     try {
       await this.#finish(this, this.#end(failure));
     } finally {

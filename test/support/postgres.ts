@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { accessSync, chownSync, constants, cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,6 +17,9 @@ export interface PostgresServer {
   /** `immediate` is as if the machine had lost power. */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
   start(): Promise<void>;
+  /** Stops all its processes where they are: it takes connections, and says nothing. */
+  freeze(): void;
+  thaw(): void;
   /** Ends it, and deletes what it kept. */
   close(): Promise<void>;
 }
@@ -68,6 +71,12 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     await gone;
   };
 
+  const signalAll = (signal: 'SIGSTOP' | 'SIGCONT'): void => {
+    const pid = server?.pid ?? 0;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    for (const one of [pid, ...children.map(Number)]) process.kill(one, signal);
+  };
+
   await start();
   return {
     port,
@@ -78,6 +87,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     },
     stop,
     start,
+    freeze: () => signalAll('SIGSTOP'),
+    thaw: () => signalAll('SIGCONT'),
     async close() {
       await stop('immediate');
       rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,16 @@
-import type { Pool, PoolClient, QueryConfig } from 'pg';
+import type { ClientConfig, Pool, PoolClient, QueryConfig } from 'pg';
 import { AppError } from '../../base/errors.ts';
 import type { Dialect } from './dialect.ts';
 import { asAppError } from './errors.ts';
 import { migrate } from './migrate.ts';
+import { answerMs, Pulse } from './pulse.ts';
 
 export interface PostgresOptions {
   /** Connections at the same time. */
   readonly maxConnections?: number;
   readonly connectTimeoutMs?: number;
+  /** How long a statement may wait for a connection, and then for its answer, from a database that is there. */
+  readonly waitTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   /** Told of connections that break while nobody uses them. */
   readonly onIdleError?: (error: Error) => void;
@@ -21,8 +24,12 @@ export interface Queryable {
   ): Promise<{ rows: Row[]; rowCount: number | null }>;
 }
 
-interface Opened {
+interface Connected {
   readonly pool: Pool;
+  readonly pulse: Pulse;
+}
+
+interface Opened extends Connected {
   readonly dialect: Dialect;
 }
 
@@ -31,7 +38,7 @@ export class PostgresDatabase {
   readonly uri: string;
   readonly #options: PostgresOptions;
   #opening: Promise<Opened> | undefined;
-  #pool: Promise<Pool> | undefined;
+  #connected: Promise<Connected> | undefined;
   #isClosed = false;
 
   constructor(uri: string, options: PostgresOptions = {}) {
@@ -45,32 +52,28 @@ export class PostgresDatabase {
 
   /** One statement of its own. Named statements are planned once for each connection. Throws `unavailable`. */
   async query<Row extends object>(query: QueryConfig | string, values?: unknown[]): Promise<Row[]> {
-    const { pool } = await this.#open();
-    try {
-      return (await pool.query<Row & Record<string, unknown>>(query as QueryConfig, values)).rows;
-    } catch (error) {
-      throw asAppError(error);
-    }
+    const opened = await this.#open();
+    const result = await used(opened, (client) =>
+      client.query<Row & Record<string, unknown>>(query as QueryConfig, values),
+    );
+    return result.rows;
   }
 
   /** Runs `work` in one transaction: committed when it resolves, undone when it rejects. */
   async transaction<T>(work: (client: Queryable, dialect: Dialect) => Promise<T>): Promise<T> {
-    const { pool, dialect } = await this.#open();
-    try {
-      return await inTransaction(pool, (client) => work(client, dialect));
-    } catch (error) {
-      throw asAppError(error);
-    }
+    const opened = await this.#open();
+    return inTransaction(opened, (client) => work(client, opened.dialect));
   }
 
   /** A connection of its own, for LISTEN and what else lasts. The caller ends it. Throws `unavailable`. */
   async connect(): Promise<PoolClient> {
-    const { pool } = await this.#open();
-    try {
-      return await pool.connect();
-    } catch (error) {
-      throw asAppError(error);
-    }
+    return checkedOut(await this.#open());
+  }
+
+  /** Runs a statement on such a connection, which is ended when the database does not answer. Throws `unavailable`. */
+  async queryOn<Row extends object>(client: PoolClient, query: QueryConfig | string): Promise<Row[]> {
+    const { pulse } = await this.#open();
+    return (await watched(pulse, client, () => client.query<Row & Record<string, unknown>>(query))).rows;
   }
 
   async check(): Promise<void> {
@@ -79,9 +82,9 @@ export class PostgresDatabase {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const pool = await this.#pool;
-    this.#pool = undefined;
-    await pool?.end();
+    const connected = await this.#connected;
+    this.#connected = undefined;
+    await Promise.all([connected?.pool.end(), connected?.pulse.close()]);
   }
 
   async #open(): Promise<Opened> {
@@ -96,50 +99,95 @@ export class PostgresDatabase {
   }
 
   async #prepare(): Promise<Opened> {
-    this.#pool ??= this.#connectPool();
-    const pool = await this.#pool;
-    return { pool, dialect: await inTransaction(pool, migrate) };
+    this.#connected ??= this.#connect();
+    const connected = await this.#connected;
+    return { ...connected, dialect: await inTransaction(connected, migrate) };
   }
 
   /** The driver is loaded here: who keeps sessions elsewhere does not pay for it. */
-  async #connectPool(): Promise<Pool> {
+  async #connect(): Promise<Connected> {
     const { default: pg } = await import('pg');
-    const { maxConnections = 10, connectTimeoutMs = 5000, queryTimeoutMs = 30_000, onIdleError } = this.#options;
+    const { maxConnections = 10, connectTimeoutMs = answerMs, waitTimeoutMs = 10_000 } = this.#options;
+    const { queryTimeoutMs = 30_000, onIdleError } = this.#options;
+    const all = { connectionString: this.uri, keepAlive: true, application_name: 'agent-server' };
     const pool = new pg.Pool({
-      connectionString: this.uri,
+      ...all,
       max: maxConnections,
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: waitTimeoutMs,
       query_timeout: queryTimeoutMs,
-      keepAlive: true,
-      application_name: 'agent-server',
-      allowExitOnIdle: false,
+      // The pool has one limit for both: for a connection to be made, and for one to be free.
+      Client: class extends pg.Client {
+        constructor(options?: ClientConfig) {
+          super({ ...options, connectionTimeoutMillis: connectTimeoutMs });
+        }
+      },
     });
+    const questions = new pg.Pool({ ...all, max: 1, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
     // Without a listener, a connection that breaks would end the process. The pool has dropped it by now.
-    pool.on('error', (error) => onIdleError?.(error));
-    return pool;
+    for (const one of [pool, questions]) one.on('error', (error) => onIdleError?.(error));
+    return { pool, pulse: new Pulse(questions) };
   }
 }
 
-async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
+function inTransaction<T>(connected: Connected, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return used(connected, async (client) => {
+    await client.query('begin');
+    try {
+      const result = await work(client);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(() => client.end());
+      throw error;
+    }
+  });
+}
+
+/** Lends a connection to `work`. Throws `unavailable`. */
+async function used<T>(connected: Connected, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await checkedOut(connected);
+  let isBroken = false;
   // A connection that breaks between two statements says so here; the next statement fails with it.
-  const onError = (error: Error): void => {
-    failure = error;
+  const onError = (): void => {
+    isBroken = true;
   };
   client.on('error', onError);
   try {
-    await client.query('begin');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
+    return await watched(connected.pulse, client, () => work(client));
   } catch (error) {
-    await client.query('rollback').catch((again: Error) => {
-      failure ??= again;
-    });
+    isBroken ||= error instanceof AppError && error.code === 'unavailable';
     throw error;
   } finally {
     client.off('error', onError);
-    client.release(failure);
+    client.release(isBroken);
   }
+}
+
+/** A connection that is ended meanwhile fails what it is used for. */
+async function watched<T>(pulse: Pulse, client: PoolClient, work: () => Promise<T>): Promise<T> {
+  const waiting = pulse.enter(() => void client.end().catch(() => {}));
+  try {
+    return await work();
+  } catch (error) {
+    throw asAppError(error);
+  } finally {
+    pulse.leave(waiting);
+  }
+}
+
+/** A connection of the pool, whoever waits for it or makes it: not longer than the database is there. */
+function checkedOut({ pool, pulse }: Connected): Promise<PoolClient> {
+  return new Promise((resolve, reject) => {
+    let isGivenUp = false;
+    const waiting = pulse.enter(() => {
+      isGivenUp = true;
+      reject(asAppError(new Error('The connection has a timeout')));
+    });
+    pool.connect((error, client) => {
+      pulse.leave(waiting);
+      if (!client) reject(asAppError(error));
+      else if (isGivenUp) client.release();
+      else resolve(client);
+    });
+  });
 }

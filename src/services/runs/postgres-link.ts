@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
 import { AppError } from '../../base/errors.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';
-import { asAppError } from '../postgres/errors.ts';
 
 const retryMs = 250;
 
@@ -44,12 +43,7 @@ export class PostgresLink {
   }
 
   async #queryNow<Row extends object>(query: { name: string; text: string; values: unknown[] }): Promise<Row[]> {
-    const client = await this.#connected();
-    try {
-      return (await client.query<Row & Record<string, unknown>>(query)).rows;
-    } catch (error) {
-      throw asAppError(error);
-    }
+    return this.#database.queryOn<Row>(await this.#connected(), query);
   }
 
   close(): void {
@@ -74,10 +68,10 @@ export class PostgresLink {
     });
     this.#client = client;
     try {
-      await client.query(`listen "${this.#channel}"`);
+      await this.#database.queryOn(client, `listen "${this.#channel}"`);
     } catch (error) {
       this.#drop(client);
-      throw asAppError(error);
+      throw error;
     }
     if (this.#isClosed) this.#drop(client);
     this.#listener.onBreak();

@@ -23,8 +23,12 @@ import type {
 const uniqueViolation = '23505';
 /** Events that are imported with one statement. */
 const importedAtOnce = 500;
-/** Pauses before an append is tried again while the database is away: a restart of it is survived in mid-run. */
-const retryPausesMs = [50, 150, 300, 500, 1000, 1000, 1000, 1000];
+/** Pauses before an append is tried again while the database is away; the last one counts for all that follow. */
+const retryPausesMs = [50, 150, 300, 500, 1_000];
+/** How long an append is tried: a restart of the database is survived in mid-run. */
+const patienceMs = 5_000;
+/** The same for what a run begins with: whoever asked for it has heard nothing yet. */
+const firstPatienceMs = 1_500;
 
 const keys = `select app_name as "appName", user_id as "userId", id as "sessionId", num::float8 as place`;
 
@@ -133,7 +137,9 @@ export class PostgresSessionTables implements SessionTables {
     changes: StateChanges,
     guard: AppendGuard | undefined,
   ): Promise<Appended> {
+    const endMs = performance.now() + (guard?.step === 0 ? firstPatienceMs : patienceMs);
     for (let attempt = 0; ; attempt += 1) {
+      const sentMs = performance.now();
       try {
         const appended = await this.#appendOnce(key, event, changes, guard);
         return appended ?? (await this.#explain(key, guard));
@@ -144,8 +150,9 @@ export class PostgresSessionTables implements SessionTables {
           if (stored) return stored;
           throw new AppError('invalid_request', `Event "${event.id}" is stored already`, { cause: error });
         }
-        const pauseMs = retryPausesMs[attempt];
-        if (pauseMs === undefined || !(isOutage(cause) || isConflict(cause))) throw error;
+        const pauseMs = retryPausesMs[attempt] ?? retryPausesMs.at(-1) ?? 0;
+        const againMs = 2 * performance.now() - sentMs + pauseMs; // if that takes as long
+        if (againMs > endMs || !(isOutage(cause) || isConflict(cause))) throw error;
         await pause(pauseMs);
       }
     }
