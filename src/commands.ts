@@ -137,9 +137,10 @@ export const commands: readonly Command[] = [
   {
     name: 'gc',
     usage: 'gc [flags]',
-    summary: 'Deletes sessions beyond --session-ttl and --max-sessions, with their artifacts and memories.',
+    summary:
+      'Deletes what is beyond the limits: sessions with what belongs to them, old versions of artifacts, and runs.',
     flags: [{ flag: 'dry-run', description: 'Delete nothing; say what would go' }],
-    settings: [...stores, 'sessionTtl', 'maxSessions'],
+    settings: [...stores, 'sessionTtl', 'maxSessions', 'artifactVersionTtl', 'maxArtifactVersions', 'runTtl'],
     maxOperands: 0,
   },
 ];

@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
-import type { Config } from './config.ts';
+import { type Config, retentionOf } from './config.ts';
 import { composeEngine, type EngineOptions } from './engine.ts';
 import { buildApp } from './http/app.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { loadPrices } from './prices.ts';
-import { keepCollecting } from './services/retention.ts';
+import { keepCollecting, type RetentionLimits } from './services/retention.ts';
 import { parseServiceUri } from './services/service-uri.ts';
 
 export interface Composed {
@@ -21,7 +21,7 @@ export interface ComposeOptions extends EngineOptions {
 
 /** The server a config stands for. */
 export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
-  const { apps, databases, ...engine } = composeEngine(config, { env, log });
+  const { apps, databases, runStore, ...engine } = composeEngine(config, { env, log });
   const { runner, runs } = engine;
   const app = await buildApp({
     ...engine,
@@ -37,15 +37,12 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
   });
   runs.start();
   const collecting = new AbortController();
-  const collected = keepCollecting(
-    engine.services,
-    { sessionTtlMs: config.sessionTtl, maxSessions: config.maxSessions },
-    {
-      everyMs: collectEveryMs,
-      signal: collecting.signal,
-      onFailure: (error) => log.warn({ err: error }, 'sessions beyond the limits could not be deleted'),
-    },
-  );
+  const limits = retentionOf(config);
+  const collected = keepCollecting({ ...engine.services, runs: runStore }, limits, {
+    everyMs: pauseFor(limits),
+    signal: collecting.signal,
+    onFailure: (error) => log.warn({ err: error }, 'what is beyond the limits could not be deleted'),
+  });
   return {
     app,
     apps,
@@ -59,8 +56,11 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
   };
 }
 
-/** How often sessions beyond the limits are looked for. */
-const collectEveryMs = 600_000;
+/** Milliseconds between two looks for what is beyond the limits: ten minutes, unless something lives shorter than that. */
+function pauseFor({ sessionTtlMs, artifactVersionTtlMs, runTtlMs }: RetentionLimits): number {
+  const lives = [sessionTtlMs, artifactVersionTtlMs, runTtlMs].map((ms) => ms ?? Infinity);
+  return Math.max(10_000, Math.min(600_000, ...lives));
+}
 
 function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<typeof buildApp>[0]['config']> {
   return {

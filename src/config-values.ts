@@ -21,6 +21,15 @@ export function time(most = 24 * 3_600_000) {
   return measure(times, most, 'must be a time such as 500ms, 10s or 5m');
 }
 
+/** Milliseconds that something is kept; `undefined` for `never`: it is not deleted for its age. */
+export function timeToLive() {
+  const century = 100 * 366 * 86_400_000;
+  return z.preprocess(
+    (value) => (String(value).trim().toLowerCase() === 'never' ? undefined : value),
+    measure(times, century, 'must be a time such as 30d, 12h or 10m, or never').optional(),
+  );
+}
+
 /** Bytes, from `512kb`, `10mb`, `1gb`; a bare number counts bytes. */
 export function size(most = 1024 ** 3) {
   return measure(sizes, most, 'must be a size such as 512kb or 10mb');

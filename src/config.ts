@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { list, onOff, Origin, size, text, time, wholeNumber } from './config-values.ts';
+import { list, onOff, Origin, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
 import { pluginNames } from './plugins/registry.ts';
 import { OnBusy } from './schemas/run.ts';
+import type { RetentionLimits } from './services/retention.ts';
 import { type ServiceKind, serviceUriFault } from './services/service-uri.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
@@ -88,15 +89,39 @@ export const Config = z.strictObject({
   sessionService: setting(serviceUri('sessions').default('memory:'), 'Where sessions are kept', { value: 'URI' }),
   artifactService: setting(serviceUri('artifacts').default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
   memoryService: setting(serviceUri('memories').default('memory:'), 'Where memories are kept', { value: 'URI' }),
-  sessionTtl: setting(
-    time(100 * 366 * 86_400_000).optional(),
-    'Time after its last event that a session is deleted, such as 30d',
-    { value: 'TIME', shown: 'never' },
-  ),
+  sessionTtl: setting(timeToLive().optional(), 'Time after its last event that a session is deleted, such as 30d', {
+    value: 'TIME',
+    shown: 'never',
+  }),
   maxSessions: setting(wholeNumber(1).optional(), 'Sessions that are kept; those unused for longest go first', {
     value: 'COUNT',
     shown: 'no limit',
   }),
+  artifactVersionTtl: setting(
+    timeToLive().optional(),
+    'Time after it was saved that a version of an artifact is deleted; the newest one stays',
+    { value: 'TIME', shown: 'never' },
+  ),
+  maxArtifactVersions: setting(
+    wholeNumber(1, 1_000_000).optional(),
+    'Versions that are kept of each artifact, the newest ones',
+    { value: 'COUNT', shown: 'no limit' },
+  ),
+  runTtl: setting(timeToLive().prefault('30d'), 'Time after its end that the record of a run is deleted', {
+    value: 'TIME',
+    shown: '30d',
+  }),
+  traceTtl: setting(timeToLive().optional(), 'Time after its last span that a trace is forgotten', {
+    value: 'TIME',
+    shown: 'never',
+  }),
+  maxSpans: setting(
+    wholeNumber(1).default(50_000),
+    'Spans of traces that are kept in memory; the oldest traces go first',
+    {
+      value: 'COUNT',
+    },
+  ),
   logLevel: setting(
     z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
@@ -155,3 +180,12 @@ export const Config = z.strictObject({
   }),
 });
 export type Config = z.output<typeof Config>;
+
+/** What is kept, and for how long. */
+export const retentionOf = (config: Config): RetentionLimits => ({
+  sessionTtlMs: config.sessionTtl,
+  maxSessions: config.maxSessions,
+  artifactVersionTtlMs: config.artifactVersionTtl,
+  maxArtifactVersions: config.maxArtifactVersions,
+  runTtlMs: config.runTtl,
+});

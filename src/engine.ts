@@ -30,6 +30,8 @@ export interface Engine {
   readonly apps: AppFinder;
   readonly loader: DirectoryLoader;
   readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories'>;
+  /** Where runs are kept: absent where they end with the process. */
+  readonly runStore: OpenedServices['runs'];
   /** What services keep things in. Closed last. */
   readonly databases: Databases;
   readonly traces: TraceRecorder;
@@ -63,7 +65,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     google: googleFrom(env),
   });
   const services = { sessions, artifacts, memories };
-  const traces = new TraceRecorder();
+  const traces = new TraceRecorder({ maxWeight: config.maxSpans, ttlMs: config.traceTtl });
   const { maxQueuedRuns: maxQueued } = config;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
   const line = durable?.line ?? new SessionQueue(maxQueued);
@@ -82,14 +84,14 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     },
   };
   const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });
-  const runs = new RunDesk({ runner, line, services, log, durable });
+  const runs = new RunDesk({ runner, line, services, log, durable, runTtlMs: config.runTtl });
   const evaluations = new Evaluations({
     ...surroundings,
     folderOf: folderIn(apps, config),
     prices: loadPrices(config.prices),
   });
   const tryTool = toolTrier(surroundings);
-  return { apps, loader, services, databases, traces, runner, runs, evaluations, tryTool };
+  return { apps, loader, services, runStore: store, databases, traces, runner, runs, evaluations, tryTool };
 }
 
 /** Where the evaluation files of an app go: beside its source, not into what is built of it. A broken app has some, too. */

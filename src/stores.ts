@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, errorText } from './base/errors.ts';
 import { redact } from './base/redact.ts';
-import type { Config } from './config.ts';
+import { type Config, retentionOf } from './config.ts';
 import { googleFrom } from './google-env.ts';
 import type { Session } from './schemas/session.ts';
 import { exportLines, type Imported, importLines, importSessions } from './services/archive.ts';
@@ -11,6 +11,7 @@ import { FirestoreDatabase } from './services/firestore/database.ts';
 import { javaSessions, parseJavaPlace } from './services/firestore/java-sessions.ts';
 import { type OpenedServices, openServices } from './services/open-services.ts';
 import { collectGarbage, isArchive } from './services/retention.ts';
+import { parseServiceUri } from './services/service-uri.ts';
 import { cloudToken } from './tools/auth/machine-token.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -63,6 +64,7 @@ async function act(
     for (const uri of places) say(`${redact(uri)} is up to date`);
     return;
   }
+  if (command === 'gc') return collect(services, config, { signal, isTrial });
   if (!isArchive(sessions)) {
     throw new UsageError(`${config.sessionService} keeps nothing: name a database with --session-service`);
   }
@@ -84,18 +86,41 @@ async function act(
     say(imported(await importFrom(services, from, signal)));
     return;
   }
-  if (command === 'import') {
-    const source = file === undefined ? process.stdin : createReadStream(file);
-    const done = await importLines(linesOf(source.setEncoding('utf8')), sessions, artifacts);
-    say(imported(done));
-    return;
+  const source = file === undefined ? process.stdin : createReadStream(file);
+  say(imported(await importLines(linesOf(source.setEncoding('utf8')), sessions, artifacts)));
+}
+
+/** Says how much of each kind that has a limit is gone. */
+async function collect(
+  services: OpenedServices,
+  config: Config,
+  options: { signal: AbortSignal; isTrial: boolean },
+): Promise<void> {
+  const limits = retentionOf(config);
+  const hasSessions = isArchive(services.sessions);
+  const hasVersions = parseServiceUri('artifacts', config.artifactService).kind !== 'memory';
+  if (!hasSessions && !hasVersions) {
+    throw new UsageError('In memory nothing is left: name a store with --session-service or --artifact-service');
   }
-  const limits = { sessionTtlMs: config.sessionTtl, maxSessions: config.maxSessions };
-  if (limits.sessionTtlMs === undefined && limits.maxSessions === undefined) {
-    throw new UsageError('Nothing is beyond a limit without one: give --session-ttl or --max-sessions');
+  const { sessionTtlMs, maxSessions, artifactVersionTtlMs, maxArtifactVersions, runTtlMs } = limits;
+  const isLimited = {
+    sessions: hasSessions && (sessionTtlMs ?? maxSessions) !== undefined,
+    versions: hasVersions && (artifactVersionTtlMs ?? maxArtifactVersions) !== undefined,
+    runs: services.runs !== undefined && runTtlMs !== undefined,
+  };
+  if (!Object.values(isLimited).includes(true)) {
+    throw new UsageError(
+      `Nothing is beyond a limit without one: give ${[
+        ...(hasSessions ? ['--session-ttl', '--max-sessions'] : []),
+        ...(hasVersions ? ['--artifact-version-ttl', '--max-artifact-versions'] : []),
+      ].join(' or ')}`,
+    );
   }
-  const collected = await collectGarbage(services, limits, { signal, isTrial });
-  say(`${collected.sessions.length} sessions ${isTrial ? 'would be ' : ''}deleted`);
+  const { sessions, versions, runs } = await collectGarbage(services, limits, options);
+  const done = `${options.isTrial ? 'would be ' : ''}deleted`;
+  if (isLimited.sessions) say(`${sessions.length} sessions ${done}`);
+  if (isLimited.versions) say(`${versions} versions of artifacts ${done}`);
+  if (isLimited.runs) say(`${runs} runs ${done}`);
 }
 
 const imported = ({ sessions, artifacts, skipped }: Imported): string =>

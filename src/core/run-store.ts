@@ -1,6 +1,7 @@
 import type { Run, RunStatus } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import type { RunKey } from './runs.ts';
+import type { CollectOptions } from './services.ts';
 
 // A server that keeps runs in a store is a replica: it has a name there, and tells again and again that it lives. A run
 // belongs to the replica that took it in, its home, until that is over or dies.
@@ -116,6 +117,11 @@ export interface RunStore {
   asked(session: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined>;
   /** The newest first. */
   list(session: SessionKey, limit: number): Promise<StoredRun[]>;
+  /**
+   * Forgets runs that ended before this time, in milliseconds since the epoch, and their idempotency keys; those that wait
+   * for answers stay. Gives their number.
+   */
+  collectGarbage(endedBeforeMs: number, options: CollectOptions): Promise<number>;
   /** Says that this replica lives, and asks which of its runs shall end. */
   beat(): Promise<CancelFlag[]>;
   /**

@@ -96,11 +96,28 @@ export interface ArtifactService {
   deleteArtifact(key: SessionKey, name: string): Promise<void>;
   /** Everything of a session that is being deleted; the user's artifacts stay. */
   deleteSessionArtifacts(key: SessionKey): Promise<void>;
-  /** Deletes what nothing leads to any more, such as uploads that broke off. */
-  collectGarbage?(): Promise<void>;
+  /**
+   * Deletes old versions, and what nothing leads to any more, such as uploads that broke off. Gives the number of the
+   * versions. The newest version of an artifact stays, all that stay keep their numbers, and saves go on counting.
+   */
+  collectGarbage?(limits: VersionLimits, options: CollectOptions): Promise<number>;
   /** Resolves when the store can be reached. Throws `unavailable`. */
   check?(): Promise<void>;
   close?(): Promise<void>;
+}
+
+/** Which versions of an artifact are old: any of these is enough, and none are without a limit. */
+export interface VersionLimits {
+  /** There are so many newer ones; at least 1. */
+  readonly keep?: number | undefined;
+  /** It was saved before this time, in seconds since the epoch, and is not the newest. */
+  readonly savedBefore?: number | undefined;
+}
+
+export interface CollectOptions {
+  readonly signal: AbortSignal;
+  /** Nothing is deleted: only counted. */
+  readonly isTrial: boolean;
 }
 
 /** Bytes on their way into an artifact store. */

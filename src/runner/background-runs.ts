@@ -80,15 +80,24 @@ export class BackgroundRun {
 export class BackgroundRuns {
   readonly #runs = new Map<string, BackgroundRun>();
   readonly #asked = new Map<string, BackgroundRun>();
+  /** In the order they ended. */
   readonly #over: BackgroundRun[] = [];
+  readonly #ttlMs: number;
   #weight = 0;
 
+  /** `ttlMs`: how long a run is known after its end, if there is room. */
+  constructor(ttlMs = Infinity) {
+    this.#ttlMs = ttlMs;
+  }
+
   find(key: RunKey): BackgroundRun | undefined {
+    this.#expire();
     return this.#runs.get(nameOf(key));
   }
 
   /** The run an idempotency key stands for. */
   asked(key: string): BackgroundRun | undefined {
+    this.#expire();
     const run = this.#asked.get(key);
     return run && Date.now() - run.createdAtMs < keyLifetimeMs ? run : undefined;
   }
@@ -100,6 +109,7 @@ export class BackgroundRuns {
   }
 
   all(): readonly BackgroundRun[] {
+    this.#expire();
     return [...this.#runs.values()];
   }
 
@@ -110,7 +120,8 @@ export class BackgroundRuns {
 
   /** Forgets a run, as if it had never been asked for. */
   remove(run: BackgroundRun): void {
-    if (this.find(run.key) === run) this.#runs.delete(nameOf(run.key));
+    const name = nameOf(run.key);
+    if (this.#runs.get(name) === run) this.#runs.delete(name);
     if (run.asked && this.#asked.get(run.asked.key) === run) this.#asked.delete(run.asked.key);
   }
 
@@ -118,12 +129,21 @@ export class BackgroundRuns {
   ended(run: BackgroundRun): void {
     this.#over.push(run);
     this.#weight += run.feed.weight;
-    while (this.#over.length > maxOver || (this.#weight > maxWeight && this.#over.length > 1)) {
-      const oldest = this.#over.shift();
-      if (!oldest) return;
-      this.#weight -= oldest.feed.weight;
-      this.remove(oldest);
-    }
+    while (this.#over.length > maxOver || (this.#weight > maxWeight && this.#over.length > 1)) this.#forgetOldest();
+    this.#expire();
+  }
+
+  /** No timer: whoever comes next pays. */
+  #expire(): void {
+    const endedBefore = Date.now() - this.#ttlMs;
+    while ((this.#over[0]?.endedAtMs ?? Infinity) < endedBefore) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#over.shift();
+    if (!oldest) return;
+    this.#weight -= oldest.feed.weight;
+    this.remove(oldest);
   }
 }
 

@@ -34,10 +34,11 @@ export interface RunDeskOptions {
   /** Where runs are kept beyond this process: then `line` is its line. */
   readonly durable?: { readonly store: RunStore; readonly line: DurableLine } | undefined;
   readonly log?: RunLog;
+  /** How long a run that ended here is known for more than its events tell. */
+  readonly runTtlMs?: number | undefined;
 }
 
-/** How long runs that were told to end may take. */
-const lastEventsMs = 2_000;
+const lastEventsMs = 2_000; // how long runs that were told to end may take
 
 /**
  * The runs of this process: those in line or at work are found in the line, what they did in their session's events.
@@ -46,13 +47,14 @@ const lastEventsMs = 2_000;
  */
 export class RunDesk implements Runs {
   readonly #options: RunDeskOptions;
-  readonly #background = new BackgroundRuns();
+  readonly #background: BackgroundRuns;
   readonly #ledger: RunLedger | undefined;
   readonly #recovery: RunRecovery | undefined;
 
   constructor(options: RunDeskOptions) {
     this.#options = options;
-    const { durable, services, log } = options;
+    const { durable, services, log, runTtlMs } = options;
+    this.#background = new BackgroundRuns(runTtlMs);
     if (!durable) return;
     const kept = { ...durable, sessions: services.sessions };
     this.#ledger = new RunLedger(kept, (id, after, signal) => this.#followHere(id, after, signal));
@@ -116,9 +118,8 @@ export class RunDesk implements Runs {
       runs.set(run.id, run.status === 'waiting' && told ? { ...told, createdAt: run.createdAt } : run);
     }
     for (const background of this.#background.of(key)) {
-      const { runId } = background.key;
-      const run = runs.get(runId);
-      if (!run || !background.isOver) runs.set(runId, recordOf(background.key, background));
+      const { key: known, isOver: hasEnded } = background;
+      if (!runs.has(known.runId) || !hasEnded) runs.set(known.runId, recordOf(known, background));
     }
     for (const seat of this.#options.line.of(key)) {
       if (seat.id !== '') runs.set(seat.id, recordOf({ ...key, runId: seat.id }, seat));
@@ -186,8 +187,7 @@ export class RunDesk implements Runs {
     }
     if (!this.#options.durable) return;
     // Whoever is still connected has as long: until then this replica has to count as alive.
-    const rest = Promise.all(this.#options.durable.line.all().map((turn) => turn.over));
-    await settles(rest, graceMs + lastEventsMs);
+    await settles(Promise.all(this.#options.durable.line.all().map((turn) => turn.over)), graceMs + lastEventsMs);
     await this.#ledger?.close();
   }
 

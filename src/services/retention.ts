@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
+import type { RunStore } from '../core/run-store.ts';
+import type { ArtifactService, CollectOptions, MemoryService, SessionService } from '../core/services.ts';
 import type { SessionKey } from '../schemas/session.ts';
 
 /** What is kept, and for how long. An absent limit is none. */
@@ -8,6 +9,12 @@ export interface RetentionLimits {
   readonly sessionTtlMs?: number | undefined;
   /** Sessions of all apps together; those that were not written to for longest go first. */
   readonly maxSessions?: number | undefined;
+  /** Milliseconds since a version of an artifact was saved; the newest one stays. */
+  readonly artifactVersionTtlMs?: number | undefined;
+  /** Versions of each artifact, the newest ones. */
+  readonly maxArtifactVersions?: number | undefined;
+  /** Milliseconds since a run ended. */
+  readonly runTtlMs?: number | undefined;
 }
 
 /** A session store that knows which of its sessions are beyond limits. */
@@ -23,31 +30,47 @@ export const isArchive = (sessions: SessionService): sessions is SessionService 
 
 export interface Collected {
   readonly sessions: readonly SessionKey[];
+  /** How many versions of artifacts, besides those of the sessions, and how many runs. */
+  readonly versions: number;
+  readonly runs: number;
 }
 
 interface Stores {
   readonly sessions: SessionService;
   readonly artifacts?: ArtifactService;
   readonly memories?: MemoryService;
+  readonly runs?: Pick<RunStore, 'collectGarbage'> | undefined;
 }
 
 const deletedAtOnce = 100;
 
 /**
- * Deletes what is beyond the limits: sessions with their artifacts and memories. `isTrial` deletes nothing and tells
- * what it would delete, up to a thousand.
+ * Deletes what is beyond the limits: old versions of artifacts, runs that are over, and sessions with all that belongs to
+ * them. `isTrial` deletes nothing and tells what it would delete, up to a thousand sessions.
  */
 export async function collectGarbage(
-  { sessions, artifacts, memories }: Stores,
+  stores: Stores,
   limits: RetentionLimits,
   { signal, isTrial = false }: { signal: AbortSignal; isTrial?: boolean },
 ): Promise<Collected> {
+  const { artifacts, runs } = stores;
+  const { artifactVersionTtlMs, maxArtifactVersions: keep, runTtlMs } = limits;
+  const options = { signal, isTrial };
+  const now = Date.now();
+  const savedBefore = artifactVersionTtlMs === undefined ? undefined : (now - artifactVersionTtlMs) / 1000;
+  const versions = (await artifacts?.collectGarbage?.({ keep, savedBefore }, options)) ?? 0;
+  const endedRuns = runTtlMs === undefined ? 0 : ((await runs?.collectGarbage(now - runTtlMs, options)) ?? 0);
+  return { sessions: await collectSessions(stores, limits, options), versions, runs: endedRuns };
+}
+
+async function collectSessions(
+  { sessions, artifacts, memories }: Stores,
+  limits: RetentionLimits,
+  { signal, isTrial }: CollectOptions,
+): Promise<SessionKey[]> {
   const collected: SessionKey[] = [];
-  if (!isTrial) await artifacts?.collectGarbage?.();
-  if (!isArchive(sessions) || (limits.sessionTtlMs === undefined && limits.maxSessions === undefined)) {
-    return { sessions: collected };
-  }
-  if (isTrial) return { sessions: await sessions.outdatedSessions(limits, 1000) };
+  if (!isArchive(sessions) || (limits.sessionTtlMs === undefined && limits.maxSessions === undefined)) return collected;
+  if (isTrial) return sessions.outdatedSessions(limits, 1000);
   for (;;) {
     const keys = await sessions.outdatedSessions(limits, deletedAtOnce);
     for (const key of keys) {
@@ -58,7 +81,7 @@ export async function collectGarbage(
       await sessions.deleteSession(key);
     }
     collected.push(...keys);
-    if (keys.length < deletedAtOnce) return { sessions: collected };
+    if (keys.length < deletedAtOnce) return collected;
   }
 }
 

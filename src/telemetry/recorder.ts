@@ -17,11 +17,15 @@ class TraceLog implements Ordered<TraceLog> {
   session: string | undefined = undefined;
   others: string[] | undefined = undefined;
   open = 0;
+  /** When its first span began and its last one ended, in epoch nanoseconds. */
+  readonly startTime: number;
+  endTime = 0;
   weight = 0;
   isDropped = false;
 
-  constructor(id: string, place: number) {
-    this.id = id;
+  constructor({ trace, startTime }: SpanRecord, place: number) {
+    this.id = trace.id;
+    this.startTime = startTime;
     this.place = place;
   }
 
@@ -50,6 +54,8 @@ class TraceLog implements Ordered<TraceLog> {
 interface RecorderOptions {
   /** Spans, and a little for the history they hold on to; the oldest traces go first. Default 50,000. */
   readonly maxWeight?: number;
+  /** Milliseconds that a trace is kept after its last span; no timer, whoever comes next pays. Default: no limit. */
+  readonly ttlMs?: number | undefined;
   /** False: requests, responses, arguments and results read as `{}` (`ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS`). */
   readonly captureContent?: boolean;
 }
@@ -64,14 +70,16 @@ const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
 export class TraceRecorder implements SpanSink {
   readonly #order = new Order<TraceLog>();
   readonly #maxWeight: number;
+  readonly #ttlMs: number;
   readonly #captureContent: boolean;
   #weight = 0;
   #places = 0;
   /** Counts what happens to spans, so that a reader can ask for what is new. */
   #marks = 0;
 
-  constructor({ maxWeight = 50_000, captureContent = true }: RecorderOptions = {}) {
+  constructor({ maxWeight = 50_000, ttlMs = Infinity, captureContent = true }: RecorderOptions = {}) {
     this.#maxWeight = maxWeight;
+    this.#ttlMs = ttlMs;
     this.#captureContent = captureContent;
   }
 
@@ -90,6 +98,7 @@ export class TraceRecorder implements SpanSink {
     if (span.mark === 0 || !(log instanceof TraceLog) || log.isDropped) return;
     span.mark = this.#marks += 1;
     log.open -= 1;
+    log.endTime = span.endTime;
     log.weight += span.weight;
     this.#weight += span.weight;
     noteSessions(span, log);
@@ -98,6 +107,7 @@ export class TraceRecorder implements SpanSink {
 
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
   forEvent(eventId: string): Record<string, unknown> | undefined {
+    this.#expire();
     for (let log = this.#order.last; log; log = log.before) {
       for (let span = log.last; span; span = span.earlier) {
         if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.name)) continue;
@@ -118,6 +128,7 @@ export class TraceRecorder implements SpanSink {
 
   /** A page of traces, newest first. */
   list(query: TraceQuery): TraceSummaries {
+    this.#expire();
     const { pageSize, cursor = Number.POSITIVE_INFINITY } = query;
     const traces: TraceSummary[] = [];
     let last = 0;
@@ -160,21 +171,25 @@ export class TraceRecorder implements SpanSink {
   }
 
   #logsOf(sessionId: string): TraceLog[] {
+    this.#expire();
     const found: TraceLog[] = [];
     for (let log = this.#order.first; log; log = log.after) if (log.touches(sessionId)) found.push(log);
     return found;
   }
 
   /** Kept on what all spans of a trace share: looking it up would cost more than the span. */
-  #logOf({ trace }: SpanRecord): TraceLog {
+  #logOf(span: SpanRecord): TraceLog {
+    const { trace } = span;
     if (trace.log instanceof TraceLog && !trace.log.isDropped) return trace.log;
-    const log = new TraceLog(trace.id, (this.#places += 1));
+    this.#expire();
+    const log = new TraceLog(span, (this.#places += 1));
     trace.log = log;
     this.#order.add(log);
     return log;
   }
 
   #logNamed(traceId: string): TraceLog | undefined {
+    this.#expire();
     let log = this.#order.last;
     while (log && log.id !== traceId) log = log.before;
     return log;
@@ -187,6 +202,17 @@ export class TraceRecorder implements SpanSink {
       else attributes[key] = typeof value === 'string' ? redact(value) : value;
     }
     return attributes;
+  }
+
+  /** Traces come in the order they began: one that lasts may stand before others that are over. */
+  #expire(): void {
+    if (this.#ttlMs === Infinity) return;
+    const endedBefore = (performance.timeOrigin + performance.now() - this.#ttlMs) * 1e6;
+    for (let log = this.#order.first; log && log.startTime < endedBefore;) {
+      const { after } = log;
+      if (log.open === 0 && log.endTime < endedBefore) this.#drop(log);
+      log = after;
+    }
   }
 
   #dropOldest(): void {

@@ -78,6 +78,17 @@ it.each([
   expect(load(['--run-timeout', text]).runTimeout).toBe(ms);
 });
 
+it('keeps runs for a month and all else for good, unless told otherwise', () => {
+  expect(load([])).toMatchObject({ runTtl: 30 * 86_400_000, maxSpans: 50_000 });
+  for (const key of ['sessionTtl', 'traceTtl', 'artifactVersionTtl', 'maxArtifactVersions'] as const) {
+    expect(load([])[key]).toBeUndefined();
+  }
+  const env = { AGENT_SERVER_RUN_TTL: 'never', AGENT_SERVER_ARTIFACT_VERSION_TTL: '12h' };
+  expect(load(['--session-ttl', ' Never '], env)).toMatchObject({ artifactVersionTtl: 43_200_000 });
+  expect(load([], env).runTtl).toBeUndefined();
+  expect(load(['--run-ttl', '1ms'], env).runTtl).toBe(1);
+});
+
 it.each([
   [['--port', '70000'], '--port must be a whole number from 0 to 65535, not "70000"'],
   [['--port', 'http'], '--port must be a whole number from 0 to 65535, not "http"'],
@@ -86,6 +97,11 @@ it.each([
   [['--log-level', 'loud'], '--log-level must be trace, debug, info, warn, error, fatal or silent, not "loud"'],
   [['--body-limit', '10 apples'], '--body-limit must be a size such as 512kb or 10mb'],
   [['--run-timeout', 'soon'], '--run-timeout must be a time such as 500ms, 10s or 5m'],
+  [['--run-ttl', 'a month'], '--run-ttl must be a time such as 30d, 12h or 10m, or never, not "a month"'],
+  [['--trace-ttl=-1'], '--trace-ttl must be a time such as 30d'],
+  [['--artifact-version-ttl', '1y'], '--artifact-version-ttl must be a time such as 30d'],
+  [['--max-artifact-versions', '0'], '--max-artifact-versions must be a whole number from 1 to 1000000, not "0"'],
+  [['--max-spans', '0'], '--max-spans must be a whole number, 1 or more, not "0"'],
   [['--session-service', 'mysql://x'], '--session-service must be a place for sessions'],
   [['--on-busy', 'panic'], '--on-busy must be queue, reject or interrupt'],
   [['--hot-reload=maybe'], '--hot-reload must be on or off'],

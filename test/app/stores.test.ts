@@ -104,14 +104,27 @@ it('makes the tables, says where, and keeps passwords to itself', async () => {
 
 it('deletes what is beyond the limits, after a trial that deletes nothing', async () => {
   await fill('five');
+  const gc = (...flags: string[]): Promise<Ended> => program('gc', ...flags, ...at('five'));
 
-  const said = [
-    (await program('gc', '--max-sessions', '1', '--dry-run', ...at('five'))).err,
-    (await program('gc', '--max-sessions', '1', ...at('five'))).err,
-    (await program('gc', '--max-sessions', '1', ...at('five'))).err,
-  ];
+  const trial = (await gc('--max-sessions', '1', '--max-artifact-versions', '1', '--dry-run')).err;
+  expect(trial).toBe(
+    '1 sessions would be deleted\n1 versions of artifacts would be deleted\n0 runs would be deleted\n',
+  );
+  expect((await gc('--max-sessions', '1', '--max-artifact-versions', '1')).err).toBe(trial.replaceAll('would be ', ''));
+  expect((await gc('--max-sessions', '1', '--run-ttl', 'never')).err).toBe('0 sessions deleted\n');
+  expect((await gc()).err).toBe('0 runs deleted\n');
+});
 
-  expect(said).toEqual(['1 sessions would be deleted\n', '1 sessions deleted\n', '0 sessions deleted\n']);
-  expect(await program('gc', ...at('five'))).toMatchObject({ code: 2, err: expect.stringContaining('--session-ttl') });
-  expect(await program('gc', '--max-sessions', '1')).toMatchObject({ code: 2 });
+it('says which limits there are when none concerns what is kept', async () => {
+  const refused = await Promise.all([
+    program('gc', '--run-ttl', 'never', ...at('five')),
+    program('gc', '--max-sessions', '1', '--artifact-service', 'file:five'),
+    program('gc', '--max-sessions', '1'),
+  ]);
+
+  expect(refused.map(({ code }) => code)).toEqual([2, 2, 2]);
+  const limits = '--artifact-version-ttl or --max-artifact-versions\n';
+  expect(refused[0].err).toContain(`without one: give --session-ttl or --max-sessions or ${limits}`);
+  expect(refused[1].err).toContain(`without one: give ${limits}`);
+  expect(refused[2].err).toContain('In memory nothing is left: name a store');
 });

@@ -197,6 +197,50 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       expect(await other.asked(key(), 'other')).toBeUndefined();
     });
 
+    it('forgets runs that are over for long enough, with their keys, and no others', async () => {
+      const ended = ['done', 'failed', 'cancelled', 'interrupted'] as const;
+      const old = ended.map((status) => run({ idempotencyKey: status, key: key(`e-${status}`) }));
+      for (const [place, status] of ended.entries()) {
+        const { ref, fence } = await one.enter(old[place]!, queue);
+        await one.finish(ref, fence, { status });
+      }
+      const waiting = await one.enter(run({ key: key('e-waiting') }), queue);
+      await one.finish(waiting.ref, waiting.fence, { status: 'waiting' });
+      const running = await one.enter(run({ key: key('e-running') }), queue);
+      await one.enter(run({ key: key('e-queued') }), queue);
+      const { signal } = new AbortController();
+      const collect = (endedBeforeMs: number, isTrial = false): Promise<number> =>
+        one.collectGarbage(endedBeforeMs, { signal, isTrial });
+      const ids = async (): Promise<string[]> => (await other.list(key(), 10)).map((stored) => stored.run.id);
+
+      expect(await collect(Date.now() - 60_000)).toBe(0);
+      expect(await collect(Date.now() + 60_000, true)).toBe(4);
+      expect(await ids()).toHaveLength(7);
+      expect(await collect(Date.now() + 60_000)).toBe(4);
+
+      expect(await ids()).toEqual(['e-queued', 'e-running', 'e-waiting']);
+      expect(await other.find(old[0]!.key)).toBeUndefined();
+      expect(await other.asked(key(), 'done')).toBeUndefined();
+      await one.finish(running.ref, running.fence, done);
+      const again = await other.enter(run({ idempotencyKey: 'done', key: key('e-done'), isNew: false }), queue);
+      expect(again.ref.id).toContain('e-done');
+      const stopped = one.collectGarbage(0, { signal: AbortSignal.abort(), isTrial: false });
+      await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+    });
+
+    it('looks for old runs behind young ones, too', async () => {
+      const first = await one.enter(run({ key: key('e-long') }), queue);
+      for (let count = 0; count < 3; count += 1) {
+        const { ref } = await one.enter(run(), queue);
+        await one.finish(ref, undefined, { status: 'cancelled' });
+      }
+      const { signal } = new AbortController();
+
+      expect(await other.collectGarbage(Date.now() + 60_000, { signal, isTrial: false })).toBe(3);
+
+      expect((await one.list(key(), 10)).map((stored) => stored.ref)).toEqual([first.ref]);
+    });
+
     it('lets a run go on under its id once it is over, and not before', async () => {
       const first = run();
       const placed = await one.enter(first, queue);

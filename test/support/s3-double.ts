@@ -64,9 +64,11 @@ function sendList(store: ObjectStoreDouble, query: URLSearchParams, response: Se
   const names = store.names(query.get('prefix') ?? '', query.get('delimiter')).filter((name) => name > after);
   const page = names.slice(0, pageSize);
   const next = names.length > page.length ? page.at(-1) : undefined;
-  const contents = page.map((name) =>
-    tag('Contents', tag('Key', name) + tag('Size', String(store.objects.get(name)!.bytes.length))),
-  );
+  const contents = page.map((name) => {
+    const { bytes, modified } = store.objects.get(name)!;
+    const time = tag('LastModified', modified.toISOString());
+    return tag('Contents', tag('Key', name) + tag('Size', String(bytes.length)) + time);
+  });
   const token = next === undefined ? '' : tag('NextContinuationToken', next);
   xml(
     response,

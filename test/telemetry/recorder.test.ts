@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 import { openSpan, rootTrace } from '../../src/telemetry/spans.ts';
@@ -56,4 +57,19 @@ it('drops the oldest traces beyond its bound, and all of a forgotten session', (
   recorder.forget('s9');
   expect(recorder.forSession('s9')).toEqual([]);
   expect(recorder.forEvent('e9')).toBeUndefined();
+});
+
+it('forgets traces after their time, but none that goes on', async () => {
+  const recorder = new TraceRecorder({ ttlMs: 200 });
+  const lasting = openSpan('invocation', rootTrace(recorder), { 'gcp.vertex.agent.session_id': 'lasting' });
+  recordTurn(recorder, 's1', 'e1');
+  expect(recorder.forSession('s1')).toHaveLength(2);
+
+  await pause(300);
+
+  expect(recorder.forEvent('e1')).toBeUndefined();
+  expect(recorder.forSession('s1')).toEqual([]);
+  expect(recorder.list({ pageSize: 10 }).traces).toMatchObject([{ sessionIds: ['lasting'] }]);
+  lasting.end();
+  expect(recorder.forSession('lasting')).toHaveLength(1);
 });

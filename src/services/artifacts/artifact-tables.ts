@@ -1,3 +1,4 @@
+import type { VersionLimits } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 
 /** Which artifact, as the tables know it: `sessionId` is empty for what belongs to the user. */
@@ -23,6 +24,17 @@ export interface NewArtifactRow extends Omit<ArtifactRow, 'version' | 'hasBytes'
   readonly chunks: readonly Uint8Array[];
 }
 
+/** Selects old versions by their keys: what stands for the limits is said in the way of the database. */
+export const oldVersionsOf = (keep: string, savedBefore: string): string =>
+  `select app_name, user_id, session_id, name, version from (
+      select app_name, user_id, session_id, name, version, created_at, lead(version) over versions as successor,
+        lead(version, ${keep}) over versions as enough from agent_artifacts
+        window versions as (partition by app_name, user_id, session_id, name order by version)) v
+    where enough is not null or (successor is not null and created_at < ${savedBefore})`;
+
+/** For `keep`, when all are kept: more versions than there can be. */
+export const keepAll = 2_000_000_000;
+
 /** The statements an artifact store needs of a relational database. All throw `unavailable` when it is out of reach. */
 export interface ArtifactTables {
   /** Stores the next version, all of it or nothing, and gives its number. */
@@ -34,6 +46,10 @@ export interface ArtifactTables {
   names(key: SessionKey): Promise<string[]>;
   delete(key: ArtifactKey): Promise<void>;
   deleteSession(key: SessionKey): Promise<void>;
+  /** Counts old versions. */
+  countOld(limits: VersionLimits): Promise<number>;
+  /** Deletes at most so many of them, in one transaction, and gives their number. */
+  deleteOld(limits: VersionLimits, limit: number): Promise<number>;
   check(): Promise<void>;
   close(): Promise<void>;
 }

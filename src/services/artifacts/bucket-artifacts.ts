@@ -1,11 +1,19 @@
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, type JsonObject } from '../../base/json.ts';
-import type { ArtifactService, NewContent, StoredArtifactVersion, StoredContent } from '../../core/services.ts';
+import type {
+  ArtifactService,
+  CollectOptions,
+  NewContent,
+  StoredArtifactVersion,
+  StoredContent,
+  VersionLimits,
+} from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, storedPart } from './artifact-parts.ts';
 import { artifactIn, sessionFolder, userFolder, versionFolders, versionIn } from './bucket-names.ts';
-import { type Bucket, type FoundObject, type ObjectFacts, retryAfter } from './bucket.ts';
+import { collectObjects } from './bucket-versions.ts';
+import { type Bucket, each, type FoundObject, type ObjectFacts, retryAfter } from './bucket.ts';
 import {
   checkMetadata,
   factsFor,
@@ -24,10 +32,10 @@ interface Found extends VersionObject {
   readonly object: FoundObject;
 }
 
-/** Requests that are under way at once for one call. */
-const atOnce = 16;
 /** How often a number is asked for that others take first. */
 const maxAttempts = 50;
+/** How often the newest version is looked for when what was listed is gone, as old ones go. */
+const maxLooks = 3;
 
 /**
  * Keeps each version of an artifact as an object of a bucket, under the name ADK would give it. Objects are only ever
@@ -82,8 +90,11 @@ export class BucketArtifacts implements ArtifactService {
     if (object.size > maxInMemory) {
       throw new AppError('too_large', `Artifact "${name}" is too large to be loaded as a whole`);
     }
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of this.#read(objectName, 0, object.size)) chunks.push(chunk);
+    const chunks = await Array.fromAsync(this.#read(objectName, 0, object.size)).catch(unlessGone);
+    if (!chunks) {
+      const newest = version === undefined ? await this.#find(key, name, undefined) : undefined;
+      return newest && newest.version !== found.version ? this.loadArtifact(key, name) : undefined;
+    }
     const bytes = Buffer.concat(chunks);
     return body === 'part' ? deepFreeze(JSON.parse(bytes.toString()) as Part) : partOf({ rest, bytes });
   }
@@ -120,8 +131,12 @@ export class BucketArtifacts implements ArtifactService {
   }
 
   async deleteSessionArtifacts(key: SessionKey): Promise<void> {
-    const objects = await this.#bucket.list(this.#prefix + sessionFolder(key), 'all');
+    const objects = await Array.fromAsync(this.#bucket.list(this.#prefix + sessionFolder(key), 'all'));
     await each(objects, ({ name }) => this.#bucket.delete(name));
+  }
+
+  collectGarbage(limits: VersionLimits, options: CollectOptions): Promise<number> {
+    return collectObjects({ bucket: this.#bucket, prefix: this.#prefix }, limits, options);
   }
 
   check(): Promise<void> {
@@ -152,7 +167,7 @@ export class BucketArtifacts implements ArtifactService {
 
   /** Version → its object, ascending. `everywhere`: all of them, where two folders have the same number. */
   async #versions(folders: readonly string[], everywhere = false): Promise<Map<number, string[]>> {
-    const lists = await Promise.all(folders.map((folder) => this.#bucket.list(folder, 'direct')));
+    const lists = await Promise.all(folders.map((folder) => Array.fromAsync(this.#bucket.list(folder, 'direct'))));
     const versions = new Map<number, string[]>();
     for (const [at, objects] of lists.entries()) {
       for (const { name } of objects) {
@@ -176,9 +191,13 @@ export class BucketArtifacts implements ArtifactService {
       }
       return undefined;
     }
-    for (const entry of [...(await this.#versions(folders))].toReversed()) {
-      const found = await this.#version(entry);
-      if (found) return found;
+    for (let look = 0; look < maxLooks; look += 1) {
+      const versions = [...(await this.#versions(folders))];
+      for (const entry of versions.toReversed()) {
+        const found = await this.#version(entry);
+        if (found) return found;
+      }
+      if (versions.length === 0) break;
     }
     return undefined;
   }
@@ -193,7 +212,7 @@ export class BucketArtifacts implements ArtifactService {
   async #names(shelf: string): Promise<string[]> {
     const sure = new Set<string>();
     const unsure = new Map<string, string[]>();
-    for (const { name: objectName, size } of await this.#bucket.list(shelf, 'all')) {
+    for await (const { name: objectName, size } of this.#bucket.list(shelf, 'all')) {
       const name = artifactIn(shelf, objectName);
       if (name === undefined || sure.has(name)) continue;
       if (size > 0) sure.add(name);
@@ -222,11 +241,7 @@ export class BucketArtifacts implements ArtifactService {
   }
 }
 
-/** Does it for each item, some at once, and gives the results in order. */
-async function each<Item, Result>(items: readonly Item[], act: (item: Item) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let at = 0; at < items.length; at += atOnce) {
-    results.push(...(await Promise.all(items.slice(at, at + atOnce).map(act))));
-  }
-  return results;
+/** For what was deleted, as an old version perhaps, before it was read. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'artifact_not_found')) throw error;
 }

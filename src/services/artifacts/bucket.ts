@@ -17,6 +17,8 @@ export interface FoundObject extends ObjectFacts {
 export interface ListedObject {
   readonly name: string;
   readonly size: number;
+  /** Seconds since the epoch. */
+  readonly createTime: number;
 }
 
 /** What an artifact store needs of a bucket. All but `read` throw `unavailable` when it is out of reach or refuses us. */
@@ -25,8 +27,8 @@ export interface Bucket {
   readonly uri: string;
   /** Bytes of metadata that one object takes. */
   readonly maxMetadata: number;
-  /** The objects whose names start with the prefix; `direct` leaves out those with a slash after it. */
-  list(prefix: string, depth: 'all' | 'direct'): Promise<ListedObject[]>;
+  /** The objects whose names start with the prefix, sorted by them; `direct` leaves out those with a slash after it. */
+  list(prefix: string, depth: 'all' | 'direct'): AsyncIterable<ListedObject>;
   find(name: string): Promise<FoundObject | undefined>;
   /** Stores what is not there yet: false when it is. */
   create(name: string, facts: ObjectFacts, bytes: Uint8Array): Promise<boolean>;
@@ -38,6 +40,21 @@ export interface Bucket {
   delete(name: string): Promise<void>;
   check(): Promise<void>;
   close(): void;
+}
+
+/** Requests that are under way at once for one call. */
+const atOnce = 16;
+
+/** Does it for each item, some at once, and gives the results in order. */
+export async function each<Item, Result>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += atOnce) {
+    results.push(...(await Promise.all(items.slice(at, at + atOnce).map(act))));
+  }
+  return results;
 }
 
 /** Seconds after which a client may try again. */

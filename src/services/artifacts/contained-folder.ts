@@ -115,6 +115,24 @@ export class ContainedFolder {
     });
   }
 
+  /** Gives a file within a folder another name; false when it is not there. */
+  async rename(folder: string, name: string, newName: string): Promise<boolean> {
+    return this.#onDisk(async () => {
+      try {
+        await rename(join(folder, name), join(folder, newName));
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+    });
+  }
+
+  /** Deletes a file of a folder, if it is there. */
+  async delete(folder: string, name: string): Promise<void> {
+    await this.#onDisk(() => rm(join(folder, name), { force: true }));
+  }
+
   /** Takes a folder away at once, then deletes it. */
   async remove(segments: readonly string[]): Promise<void> {
     const path = await this.find(segments);

@@ -2,33 +2,30 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import type { ArtifactService, NewContent, StoredArtifactVersion, StoredContent } from '../../core/services.ts';
+import type {
+  ArtifactService,
+  CollectOptions,
+  NewContent,
+  StoredArtifactVersion,
+  StoredContent,
+  VersionLimits,
+} from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, sizeOf, storedPart } from './artifact-parts.ts';
 import { ContainedFolder, scratchPrefix } from './contained-folder.ts';
 import { decodeSegment, encodeSegment } from './file-names.ts';
+import {
+  collectVersions,
+  contentFile,
+  type Facts,
+  factsFile,
+  findVersion,
+  type FoundVersion,
+  versionNumbers,
+} from './file-versions.ts';
 import { describeVersion, maxInMemory, partOf, payloadOf } from './payload.ts';
 
-/** The file beside the bytes of a version. It does not know its number: that is its folder's name. */
-interface Facts {
-  readonly name: string;
-  /** The part without the bytes. */
-  readonly rest: Part;
-  readonly hasBytes: boolean;
-  readonly size?: number | undefined;
-  readonly metadata: JsonObject;
-  /** Seconds since the epoch. */
-  readonly createTime: number;
-}
-
-interface Found extends Facts {
-  readonly folder: string;
-  readonly version: number;
-}
-
-const contentFile = 'content';
-const factsFile = 'about.json';
 const dayMs = 86_400_000;
 /** Bytes that are read or written at a time. */
 const chunkBytes = 256 * 1024;
@@ -76,7 +73,7 @@ export class FileArtifacts implements ArtifactService {
       throw new AppError('too_large', `Artifact "${name}" is too large to be loaded as a whole`);
     }
     const file = await this.#folder.open(folder, contentFile);
-    if (!file) return undefined;
+    if (!file) return this.#loadNewer(key, name, version === undefined ? found : undefined);
     try {
       return partOf({ rest, bytes: await file.readFile() });
     } finally {
@@ -103,8 +100,8 @@ export class FileArtifacts implements ArtifactService {
   async listVersions(key: SessionKey, name: string): Promise<StoredArtifactVersion[]> {
     const place = placeOf(key, name);
     const versions: StoredArtifactVersion[] = [];
-    for (const version of await this.#versionNumbers(place)) {
-      const found = await this.#facts(place, version);
+    for (const version of await versionNumbers(this.#folder, place)) {
+      const found = await findVersion(this.#folder, place, version);
       if (found) versions.push(aboutOf(key, found));
     }
     return versions;
@@ -118,9 +115,10 @@ export class FileArtifacts implements ArtifactService {
     return this.#folder.remove(sessionFolder(key));
   }
 
-  /** Deletes uploads that broke off with their server, a day ago or longer. */
-  collectGarbage(olderThanMs = dayMs): Promise<void> {
-    return this.#folder.sweep(olderThanMs);
+  /** Uploads broke off with their server when they have not gone on for a day. */
+  async collectGarbage(limits: VersionLimits, options: CollectOptions): Promise<number> {
+    if (!options.isTrial) await this.#folder.sweep(dayMs);
+    return collectVersions(this.#folder, limits, options);
   }
 
   check(): Promise<void> {
@@ -141,7 +139,7 @@ export class FileArtifacts implements ArtifactService {
       await this.#folder.sync(scratch);
       for (;;) {
         const parent = await this.#folder.make(place);
-        const version = ((await this.#versionNumbers(place)).at(-1) ?? -1) + 1;
+        const version = ((await versionNumbers(this.#folder, place)).at(-1) ?? -1) + 1;
         if (await this.#folder.publish(scratch, join(parent, String(version)), parent)) return version;
       }
     } finally {
@@ -149,41 +147,34 @@ export class FileArtifacts implements ArtifactService {
     }
   }
 
-  async #version(key: SessionKey, name: string, version: number | undefined): Promise<Found | undefined> {
+  async #version(key: SessionKey, name: string, version: number | undefined): Promise<FoundVersion | undefined> {
     const place = placeOf(key, name);
-    const wanted = version ?? (await this.#versionNumbers(place)).at(-1);
-    if (wanted === undefined || !Number.isSafeInteger(wanted) || wanted < 0) return undefined;
-    return this.#facts(place, wanted);
-  }
-
-  async #facts(place: readonly string[], version: number): Promise<Found | undefined> {
-    const folder = await this.#folder.find([...place, String(version)]);
-    const file = folder === undefined ? undefined : await this.#folder.open(folder, factsFile);
-    if (folder === undefined || !file) return undefined;
-    try {
-      return { ...deepFreeze(JSON.parse(await file.readFile('utf8')) as Facts), folder, version };
-    } finally {
-      await file.close();
+    if (version !== undefined) {
+      return Number.isSafeInteger(version) && version >= 0 ? findVersion(this.#folder, place, version) : undefined;
+    }
+    for (let seen: number | undefined; ;) {
+      const newest = (await versionNumbers(this.#folder, place)).at(-1);
+      const found = newest === undefined ? undefined : await findVersion(this.#folder, place, newest);
+      if (found || newest === seen) return found;
+      seen = newest; // it has just been deleted, as an old one perhaps
     }
   }
 
-  async #versionNumbers(place: readonly string[]): Promise<number[]> {
-    const names = await this.#folder.list(place);
-    return names
-      .filter((name) => /^(?:0|[1-9]\d*)$/.test(name))
-      .map(Number)
-      .toSorted((a, b) => a - b);
+  /** What was the newest may have been deleted as an old one before its content was read. */
+  async #loadNewer(key: SessionKey, name: string, old: FoundVersion | undefined): Promise<Part | undefined> {
+    const newest = old && (await this.#version(key, name, undefined));
+    return newest && newest.version !== old.version ? this.loadArtifact(key, name) : undefined;
   }
 
   async #names(shelf: readonly string[]): Promise<string[]> {
     const isUser = shelf.length === userShelfDepth;
     const names: string[] = [];
     for (const segment of await this.#folder.list(shelf)) {
-      const [newest] = (await this.#versionNumbers([...shelf, segment])).slice(-1);
+      const [newest] = (await versionNumbers(this.#folder, [...shelf, segment])).slice(-1);
       if (newest === undefined) continue;
       const decoded = decodeSegment(segment);
       const known = decoded === undefined ? undefined : isUser ? `user:${decoded}` : decoded;
-      const name = known ?? (await this.#facts([...shelf, segment], newest))?.name;
+      const name = known ?? (await findVersion(this.#folder, [...shelf, segment], newest))?.name;
       if (name !== undefined) names.push(name);
     }
     return names;
@@ -206,7 +197,10 @@ export class FileArtifacts implements ArtifactService {
   }
 }
 
-function aboutOf(key: SessionKey, { name, rest, version, metadata, size, createTime }: Found): StoredArtifactVersion {
+function aboutOf(
+  key: SessionKey,
+  { name, rest, version, metadata, size, createTime }: FoundVersion,
+): StoredArtifactVersion {
   const facts = { version, metadata, ...(size !== undefined && { size }) };
   return { ...describeVersion('file', { key, name }, rest, facts), createTime };
 }

@@ -27,15 +27,25 @@ export class GoogleBucket implements Bucket {
     this.uri = `gs://${name}`;
   }
 
-  async list(prefix: string, depth: 'all' | 'direct'): Promise<ListedObject[]> {
-    return this.#try(async (bucket) => {
-      const [files] = await bucket.getFiles({
-        prefix,
-        fields: 'items(name,size),nextPageToken',
-        ...(depth === 'direct' && { delimiter: '/' }),
-      });
-      return files.map(({ name, metadata }) => ({ name, size: Number(metadata.size ?? 0) }));
-    });
+  async *list(prefix: string, depth: 'all' | 'direct'): AsyncGenerator<ListedObject, void, void> {
+    const request = {
+      prefix,
+      fields: 'items(name,size,timeCreated),nextPageToken',
+      autoPaginate: false,
+      ...(depth === 'direct' && { delimiter: '/' }),
+    };
+    for (let pageToken: string | undefined; ;) {
+      const page = pageToken;
+      const [files, next] = await this.#try((bucket) =>
+        bucket.getFiles({ ...request, ...(page !== undefined && { pageToken: page }) }),
+      );
+      // Where fields are chosen, the SDK gives what was answered, not the files it says.
+      for (const { name = '', size = 0, timeCreated = '' } of files as unknown as Sdk.FileMetadata[]) {
+        yield { name, size: Number(size), createTime: Date.parse(timeCreated) / 1000 };
+      }
+      pageToken = (next as { pageToken?: string } | null)?.pageToken;
+      if (pageToken === undefined) return;
+    }
   }
 
   async find(name: string): Promise<FoundObject | undefined> {
@@ -88,7 +98,8 @@ export class GoogleBucket implements Bucket {
     try {
       yield* body as AsyncIterable<Uint8Array>;
     } catch (error) {
-      if (statusOf(error) !== 404) throw bucketFailure(this.uri, error, statusOf(error));
+      // 416: what is there now is shorter.
+      if (![404, 416].includes(statusOf(error) ?? 0)) throw bucketFailure(this.uri, error, statusOf(error));
       throw new AppError('artifact_not_found', 'The artifact was deleted while it was read', { cause: error });
     }
   }

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { ArtifactService, StoredArtifactVersion } from '../../core/services.ts';
+import type { ArtifactService, CollectOptions, StoredArtifactVersion, VersionLimits } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, storedPart } from './artifact-parts.ts';
+import { oldVersions } from './old-versions.ts';
 import { describeVersion } from './payload.ts';
 
 interface StoredVersion {
@@ -10,7 +11,7 @@ interface StoredVersion {
   readonly about: StoredArtifactVersion;
 }
 
-/** Artifact name → its versions; a version is its index. */
+/** Artifact name → its versions, ascending. */
 type Shelf = Map<string, StoredVersion[]>;
 
 /** Keeps artifacts for the life of the process: one shelf for each session and one for each user. */
@@ -23,7 +24,7 @@ export class InMemoryArtifacts implements ArtifactService {
     const shelfKey = shelfKeyFor(key, name);
     const shelf: Shelf = this.#shelves.get(shelfKey) ?? new Map<string, StoredVersion[]>();
     const versions = shelf.get(name) ?? [];
-    const version = versions.length;
+    const version = (versions.at(-1)?.about.version ?? -1) + 1;
     versions.push({ artifact: stored, about: describeVersion('memory', { key, name }, stored, { version, metadata }) });
     shelf.set(name, versions);
     this.#shelves.set(shelfKey, shelf);
@@ -32,7 +33,8 @@ export class InMemoryArtifacts implements ArtifactService {
 
   async loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined> {
     const versions = this.#versions(key, name);
-    return versions[version ?? versions.length - 1]?.artifact;
+    const found = version === undefined ? versions.at(-1) : versions.find(({ about }) => about.version === version);
+    return found?.artifact;
   }
 
   async listArtifactKeys(key: SessionKey): Promise<string[]> {
@@ -56,10 +58,27 @@ export class InMemoryArtifacts implements ArtifactService {
     this.#shelves.delete(sessionShelf(key));
   }
 
+  async collectGarbage(limits: VersionLimits, { signal, isTrial }: CollectOptions): Promise<number> {
+    signal.throwIfAborted();
+    let count = 0;
+    for (const shelf of this.#shelves.values()) {
+      for (const [name, versions] of shelf) {
+        const old = new Set(oldVersions(versions.map(aboutOf), limits));
+        count += old.size;
+        if (isTrial || old.size === 0) continue;
+        const kept = versions.filter(({ about }) => !old.has(about));
+        shelf.set(name, kept);
+      }
+    }
+    return count;
+  }
+
   #versions(key: SessionKey, name: string): readonly StoredVersion[] {
     return this.#shelves.get(shelfKeyFor(key, name))?.get(name) ?? [];
   }
 }
+
+const aboutOf = ({ about }: StoredVersion): StoredArtifactVersion => about;
 
 const sessionShelf = ({ appName, userId, sessionId }: SessionKey): string =>
   JSON.stringify([appName, userId, sessionId]);

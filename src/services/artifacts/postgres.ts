@@ -1,6 +1,14 @@
+import type { VersionLimits } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { PostgresDatabase } from '../postgres/database.ts';
-import type { ArtifactKey, ArtifactRow, ArtifactTables, NewArtifactRow } from './artifact-tables.ts';
+import {
+  type ArtifactKey,
+  type ArtifactRow,
+  type ArtifactTables,
+  keepAll,
+  type NewArtifactRow,
+  oldVersionsOf,
+} from './artifact-tables.ts';
 
 const ofArtifact = 'app_name = $1 and user_id = $2 and session_id = $3 and name = $4';
 
@@ -81,6 +89,29 @@ export class PostgresArtifactTables implements ArtifactTables {
     );
   }
 
+  async countOld({ keep = keepAll, savedBefore }: VersionLimits): Promise<number> {
+    const [row] = await this.#database.query<{ count: number }>(
+      `select count(*)::int as count from (${oldVersionsOf('$1::int', '$2::float8')}) old`,
+      [keep, savedBefore],
+    );
+    return row?.count ?? 0;
+  }
+
+  deleteOld({ keep = keepAll, savedBefore }: VersionLimits, limit: number): Promise<number> {
+    return this.#database.transaction(async (client) => {
+      // One server at a time: two that delete the same rows could wait for each other.
+      await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', ['agent_artifacts old']);
+      const { rows } = await client.query<{ count: number }>(
+        `with old as (${oldVersionsOf('$1::int', '$2::float8')} limit $3),
+          bytes as (delete from agent_artifact_bytes b using old where ${isSame('b')}),
+          gone as (delete from agent_artifacts a using old where ${isSame('a')} returning 1)
+          select count(*)::int as count from gone`,
+        [keep, savedBefore, limit],
+      );
+      return rows[0]?.count ?? 0;
+    });
+  }
+
   check(): Promise<void> {
     return this.#database.check();
   }
@@ -89,5 +120,10 @@ export class PostgresArtifactTables implements ArtifactTables {
     return this.#database.close();
   }
 }
+
+const isSame = (table: string): string =>
+  ['app_name', 'user_id', 'session_id', 'name', 'version']
+    .map((column) => `${table}.${column} = old.${column}`)
+    .join(' and ');
 
 const placeOf = ({ appName, userId, sessionId, name }: ArtifactKey): string[] => [appName, userId, sessionId, name];

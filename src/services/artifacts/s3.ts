@@ -40,18 +40,19 @@ export class S3Bucket implements Bucket {
     this.uri = `s3://${place.bucket}`;
   }
 
-  async list(prefix: string, depth: 'all' | 'direct'): Promise<ListedObject[]> {
-    return this.#try(async ({ sdk, client }) => {
-      const pages = sdk.paginateListObjectsV2(
-        { client },
-        { Bucket: this.#place.bucket, Prefix: prefix, ...(depth === 'direct' && { Delimiter: '/' }) },
+  async *list(prefix: string, depth: 'all' | 'direct'): AsyncGenerator<ListedObject, void, void> {
+    const request = { Bucket: this.#place.bucket, Prefix: prefix, ...(depth === 'direct' && { Delimiter: '/' }) };
+    for (let token: string | undefined; ;) {
+      const ContinuationToken = token;
+      const page = await this.#try(({ sdk, client }) =>
+        client.send(new sdk.ListObjectsV2Command({ ...request, ContinuationToken })),
       );
-      const found: ListedObject[] = [];
-      for await (const { Contents = [] } of pages) {
-        for (const { Key = '', Size = 0 } of Contents) found.push({ name: Key, size: Size });
+      for (const { Key: name = '', Size: size = 0, LastModified } of page.Contents ?? []) {
+        yield { name, size, createTime: secondsOf(LastModified) };
       }
-      return found;
-    });
+      token = page.NextContinuationToken;
+      if (token === undefined) return;
+    }
   }
 
   async find(name: string): Promise<FoundObject | undefined> {
@@ -62,7 +63,7 @@ export class S3Bucket implements Bucket {
           contentType: head.ContentType ?? 'application/octet-stream',
           metadata: head.Metadata ?? {},
           size: head.ContentLength ?? 0,
-          createTime: (head.LastModified ?? new Date()).getTime() / 1000,
+          createTime: secondsOf(head.LastModified),
         };
       } catch (error) {
         if (statusOf(error) === 404) return undefined;
@@ -108,7 +109,7 @@ export class S3Bucket implements Bucket {
         const answer = await client.send(new sdk.GetObjectCommand({ Bucket: this.#place.bucket, Key: name, Range }));
         return answer.Body as Readable;
       } catch (error) {
-        if (statusOf(error) !== 404) throw error;
+        if (![404, 416].includes(statusOf(error) ?? 0)) throw error; // 416: what is there now is shorter
         throw new AppError('artifact_not_found', 'The artifact was deleted while it was read', { cause: error });
       }
     });
@@ -165,6 +166,8 @@ export class S3Bucket implements Bucket {
     return { sdk, client };
   }
 }
+
+const secondsOf = (time = new Date()): number => time.getTime() / 1000;
 
 function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error && '$metadata' in error)) return undefined;

@@ -1,16 +1,20 @@
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import type { ArtifactService, StoredArtifactVersion } from '../../core/services.ts';
+import type { ArtifactService, CollectOptions, StoredArtifactVersion, VersionLimits } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { inBatches } from '../in-batches.ts';
 import { checkArtifactName, isUserArtifact, mimeTypeOf, sizeOf, storedPart } from './artifact-parts.ts';
 import type { ArtifactKey, ArtifactRow, ArtifactTables } from './artifact-tables.ts';
+import { hasLimits } from './old-versions.ts';
 import { describeVersion, partOf, payloadOf } from './payload.ts';
 
 /** What a database row holds of an artifact's bytes. */
 const chunkBytes = 1024 * 1024;
 /** Databases are for small things; larger ones go to files or buckets. */
 const maxBytes = 100 * 1024 * 1024;
+/** Versions of one transaction: others want to write, too. */
+const deletedAtOnce = 200;
 
 /** Keeps artifacts in a relational database, each version in one transaction. */
 export class SqlArtifacts implements ArtifactService {
@@ -49,7 +53,10 @@ export class SqlArtifacts implements ArtifactService {
     if (!row) return undefined;
     const rest = JSON.parse(row.part) as Part;
     if (!row.hasBytes) return deepFreeze(rest);
-    return partOf({ rest, bytes: Buffer.concat(await this.#tables.bytes(artifact, row.version)) });
+    const chunks = await this.#tables.bytes(artifact, row.version);
+    if (chunks.length > 0) return partOf({ rest, bytes: Buffer.concat(chunks) });
+    // It has just been deleted. If it was the newest then, there may be a newer one now.
+    return version === undefined ? this.loadArtifact(key, name) : undefined;
   }
 
   async listArtifactKeys(key: SessionKey): Promise<string[]> {
@@ -67,6 +74,12 @@ export class SqlArtifacts implements ArtifactService {
 
   deleteSessionArtifacts(key: SessionKey): Promise<void> {
     return this.#tables.deleteSession(key);
+  }
+
+  async collectGarbage(limits: VersionLimits, { signal, isTrial }: CollectOptions): Promise<number> {
+    if (!hasLimits(limits)) return 0;
+    if (isTrial) return this.#tables.countOld(limits);
+    return inBatches(deletedAtOnce, signal, () => this.#tables.deleteOld(limits, deletedAtOnce));
   }
 
   check(): Promise<void> {

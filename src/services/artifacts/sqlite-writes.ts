@@ -1,6 +1,7 @@
+import type { VersionLimits } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { WriteContext } from '../sqlite/write-context.ts';
-import type { ArtifactKey, NewArtifactRow } from './artifact-tables.ts';
+import { type ArtifactKey, keepAll, type NewArtifactRow, oldVersionsOf } from './artifact-tables.ts';
 
 // What changes artifacts in SQLite. Runs in the thread that writes, within a transaction.
 
@@ -46,4 +47,27 @@ export function deleteSessionArtifacts({ connection }: WriteContext, { appName, 
       sessionId,
     );
   }
+}
+
+interface OldRow {
+  readonly app_name: string;
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly name: string;
+  readonly version: number;
+}
+
+export function deleteOldArtifacts(
+  { connection }: WriteContext,
+  { limits: { keep = keepAll, savedBefore }, limit }: { limits: VersionLimits; limit: number },
+): number {
+  const sql = `${oldVersionsOf('?', '?')} limit ?`;
+  const rows = connection.all<OldRow>(sql, keep, savedBefore ?? null, limit);
+  for (const { app_name: appName, user_id: userId, session_id: sessionId, name, version } of rows) {
+    for (const table of ['agent_artifact_bytes', 'agent_artifacts']) {
+      const row = `delete from ${table} where ${ofArtifact} and version = ?`;
+      connection.run(row, appName, userId, sessionId, name, version);
+    }
+  }
+  return rows.length;
 }

@@ -1,6 +1,14 @@
+import type { VersionLimits } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
-import type { ArtifactKey, ArtifactRow, ArtifactTables, NewArtifactRow } from './artifact-tables.ts';
+import {
+  type ArtifactKey,
+  type ArtifactRow,
+  type ArtifactTables,
+  keepAll,
+  type NewArtifactRow,
+  oldVersionsOf,
+} from './artifact-tables.ts';
 
 const ofArtifact = 'app_name = ? and user_id = ? and session_id = ? and name = ?';
 
@@ -55,6 +63,16 @@ export class SqliteArtifactTables implements ArtifactTables {
 
   deleteSession(key: SessionKey): Promise<void> {
     return this.#database.write('deleteSessionArtifacts', key);
+  }
+
+  async countOld({ keep = keepAll, savedBefore }: VersionLimits): Promise<number> {
+    const sql = `select count(*) as count from (${oldVersionsOf('?', '?')})`;
+    const row = await this.#database.read((one) => one.get<{ count: number }>(sql, keep, savedBefore ?? null));
+    return row?.count ?? 0;
+  }
+
+  deleteOld(limits: VersionLimits, limit: number): Promise<number> {
+    return this.#database.write('deleteOldArtifacts', { limits, limit });
   }
 
   check(): Promise<void> {

@@ -1,3 +1,5 @@
+import { forgottenAtOnce, isEnded } from './run-rows.ts';
+
 // Whoever changes a run's place locks the row of its session first: that row orders everything.
 
 /** Columns of a run as it is shown. */
@@ -98,6 +100,17 @@ export const forgetKeyStatement = `update agent_runs r set idempotency_key = nul
 /** $1 app, $2 user, $3 session, $4 limit */
 export const listStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
   where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.kind <> 'hold' order by r.pos desc limit $4`;
+
+const hasEnded = `${isEnded} and ended_at < to_timestamp($1::float8 / 1000)`;
+
+/** $1 time in ms */
+export const countEndedStatement = `select count(*)::int as count from agent_runs where ${hasEnded}`;
+
+// A run may begin again while we look at it: the condition outside is looked at again then. $1 time in ms
+export const forgetEndedStatement = `with gone as (
+    delete from agent_runs where ${hasEnded} and id in (
+      select id from agent_runs where ${hasEnded} order by id limit ${forgottenAtOnce}) returning 1)
+  select count(*)::int as count from gone`;
 
 /** $1 home, $2 lease in ms */
 export const beatStatement = `with b as (

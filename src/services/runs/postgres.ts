@@ -15,12 +15,14 @@ import {
   type StoredRun,
 } from '../../core/run-store.ts';
 import type { RunKey } from '../../core/runs.ts';
+import type { CollectOptions } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { inBatches } from '../in-batches.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, sqlStateOf } from '../postgres/errors.ts';
 import { type LinkListener, PostgresLink } from './postgres-link.ts';
 import * as sql from './postgres-statements.ts';
-import { refusal, type RunRow, storedRun } from './run-rows.ts';
+import { forgottenAtOnce, refusal, type RunRow, storedRun } from './run-rows.ts';
 
 const uniqueViolation = '23505';
 /** How often a statement is tried that the database stopped to let others go on. */
@@ -140,6 +142,13 @@ export class PostgresRuns implements RunStore {
     return rows.map(storedRun);
   }
 
+  async collectGarbage(beforeMs: number, { signal, isTrial }: CollectOptions): Promise<number> {
+    const count = async (text: string): Promise<number> =>
+      (await this.#query<{ count: number }>({ text, values: [beforeMs] }))[0]?.count ?? 0;
+    if (isTrial) return count(sql.countEndedStatement);
+    return inBatches(forgottenAtOnce, signal, () => count(sql.forgetEndedStatement));
+  }
+
   async beat(): Promise<CancelFlag[]> {
     const query = { name: 'agent-beat', text: sql.beatStatement, values: [this.home, leaseMs] };
     this.#link ??= new PostgresLink(this.#database, channelOf(this.home), this.#listener);
@@ -226,8 +235,7 @@ export class PostgresRuns implements RunStore {
 
   /** Why a run may not enter. */
   async #refusal({ appName, userId, sessionId }: SessionKey, maxOpen: number): Promise<AppError> {
-    const query = { name: 'agent-run-open', text: sql.openStatement, values: [appName, userId, sessionId] };
-    const [row] = await this.#query<{ queued: number }>(query);
+    const [row] = await this.#query({ text: sql.openStatement, values: [appName, userId, sessionId] });
     return refusal({ appName, userId, sessionId }, maxOpen, row !== undefined);
   }
 

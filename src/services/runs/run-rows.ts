@@ -41,6 +41,12 @@ export function storedRun(row: RunRow): StoredRun {
   };
 }
 
+/** Runs that nobody waits for any more: a statement's condition. */
+export const isEnded = `state in ('done', 'failed', 'cancelled', 'interrupted')`;
+
+/** Runs that one transaction forgets. */
+export const forgottenAtOnce = 500;
+
 /** The key of a run in the tables. */
 export const rowIdOf = (sessionNumber: number, runId: string): string => `${sessionNumber}/${runId}`;
 

@@ -3,7 +3,7 @@ import { leaseMs, type NewRun, type Placed, type Placing, type RunEnd, type RunR
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteContext } from '../sqlite/write-context.ts';
-import { refusal, rowIdOf } from './run-rows.ts';
+import { forgottenAtOnce, isEnded, refusal, rowIdOf } from './run-rows.ts';
 
 // What changes runs in SQLite. Runs in the thread that writes, within a transaction.
 
@@ -151,6 +151,19 @@ export function cancelCurrentRun(
 
 export function forgetRunKey({ connection }: WriteContext, { before, id }: { before: number; id: string }): void {
   connection.run('update agent_runs set idempotency_key = null where id = ? and created_at <= ?', id, before);
+}
+
+/**
+ * Runs that ended before a time (twice). They are looked for from the first that ever was to the first that came too late:
+ * an index would cost every run.
+ */
+export const endedRuns = `select pos from agent_runs where ${isEnded} and ended_at < ?
+  and pos < coalesce((select pos from agent_runs where created_at >= ? order by pos limit 1), 9e15) order by pos`;
+
+/** Gives their number, at most `forgottenAtOnce`. */
+export function forgetEndedRuns({ connection }: WriteContext, { beforeMs }: { beforeMs: number }): number {
+  const sql = `delete from agent_runs where pos in (${endedRuns} limit ?)`;
+  return connection.run(sql, beforeMs, beforeMs, forgottenAtOnce);
 }
 
 /** Says that a replica lives. */

@@ -13,10 +13,13 @@ import type {
   StoredRun,
 } from '../../core/run-store.ts';
 import type { RunKey } from '../../core/runs.ts';
+import type { CollectOptions } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { inBatches } from '../in-batches.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
-import { type RunRow, storedRun } from './run-rows.ts';
+import { forgottenAtOnce, type RunRow, storedRun } from './run-rows.ts';
+import { endedRuns } from './sqlite-writes.ts';
 
 const keyLifetimeMs = 24 * 60 * 60_000;
 
@@ -91,6 +94,15 @@ export class SqliteRuns implements RunStore {
     const sql = `select ${columns} ${ofSession} and r.kind <> 'hold' order by r.pos desc limit ?`;
     const rows = await this.#read((connection) => connection.all<RunRow>(sql, sessionId, appName, userId, limit));
     return rows.map(storedRun);
+  }
+
+  async collectGarbage(beforeMs: number, { signal, isTrial }: CollectOptions): Promise<number> {
+    if (isTrial) {
+      const sql = `select count(*) as count from (${endedRuns})`;
+      const row = await this.#read((one) => one.get<{ count: number }>(sql, beforeMs, beforeMs));
+      return row?.count ?? 0;
+    }
+    return inBatches(forgottenAtOnce, signal, () => this.#database.write('forgetEndedRuns', { beforeMs }));
   }
 
   async beat(): Promise<CancelFlag[]> {

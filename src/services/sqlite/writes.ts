@@ -1,4 +1,9 @@
-import { deleteArtifact, deleteSessionArtifacts, saveArtifact } from '../artifacts/sqlite-writes.ts';
+import {
+  deleteArtifact,
+  deleteOldArtifacts,
+  deleteSessionArtifacts,
+  saveArtifact,
+} from '../artifacts/sqlite-writes.ts';
 import { forgetMemory, remember } from '../memories/sqlite-writes.ts';
 import {
   beatRuns,
@@ -7,6 +12,7 @@ import {
   cancelRun,
   enterRun,
   finishRun,
+  forgetEndedRuns,
   forgetRunKey,
   handBackRuns,
   takeRun,
@@ -29,6 +35,7 @@ export const writes = {
   saveArtifact,
   deleteArtifact,
   deleteSessionArtifacts,
+  deleteOldArtifacts,
   enterRun,
   beginRun,
   finishRun,
@@ -38,6 +45,7 @@ export const writes = {
   beatRuns,
   takeRun,
   handBackRuns,
+  forgetEndedRuns,
 };
 
 export type WriteName = keyof typeof writes;

@@ -84,3 +84,46 @@ it('keeps apart whatever apps, users, sessions and artifacts are called', () => 
     }),
   );
 });
+
+const forGood = { signal: new AbortController().signal, isTrial: false };
+const age = (name: string): void => {
+  const object = double.objects.get(name)!;
+  double.objects.set(name, { ...object, modified: new Date(object.modified.getTime() - 90_000_000) });
+};
+
+it('holds the numbers of old versions until nobody can be about to take them', async () => {
+  const artifacts = open();
+  for (const text of ['one', 'two', 'three']) await artifacts.saveArtifact(key, 'poem', { text });
+  age('app/ada/s1/poem/0');
+
+  expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(2);
+  expect([...double.objects].map(([name, { bytes }]) => [name, bytes.length])).toEqual([
+    ['app/ada/s1/poem/1', 0],
+    ['app/ada/s1/poem/2', 5],
+  ]);
+  age('app/ada/s1/poem/1');
+  expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(0);
+
+  expect([...double.objects.keys()]).toEqual(['app/ada/s1/poem/2']);
+  expect(await artifacts.saveArtifact(key, 'poem', { text: 'four' })).toBe(3);
+});
+
+it('counts neither uploads under way nor deletes them, and leaves alone what is not its own', async () => {
+  const artifacts = open();
+  for (const text of ['', 'two']) await artifacts.saveArtifact(key, 'poem', { text });
+  for (const name of ['logs/2026/1', 'logs/2026/2', 'app/ada/s1/report/0', 'app/ada/s1/report/1']) {
+    double.keep(name, Buffer.from('x'), 'text/plain', {});
+  }
+  let during = -1;
+  async function* copying(): AsyncGenerator<Uint8Array, void, void> {
+    during = await artifacts.collectGarbage({ keep: 1 }, forGood);
+    yield Buffer.from('three');
+  }
+
+  await artifacts.saveArtifactContent(key, 'poem', { mimeType: 'text/plain', bytes: copying() });
+
+  expect(during).toBe(1);
+  expect((await artifacts.listVersions(key, 'poem')).map(({ version }) => version)).toEqual([1, 2]);
+  expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(1);
+  expect([...double.objects.keys()].filter((name) => !name.includes('poem'))).toHaveLength(4);
+});

@@ -1,9 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { FileArtifacts } from '../../../src/services/artifacts/files.ts';
 import { artifactContentContract } from '../../contracts/artifact-content.ts';
+import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
 import { freshKey } from '../../contracts/events.ts';
 
@@ -14,8 +24,14 @@ const freshFolder = (): string => join(base, String((folders += 1)));
 
 artifactServiceContract('FileArtifacts', () => new FileArtifacts(join(base, 'shared')));
 artifactContentContract('FileArtifacts', () => new FileArtifacts(join(base, 'shared')));
+let empty = '';
+beforeEach(() => {
+  empty = freshFolder();
+});
+artifactRetentionContract('FileArtifacts', () => new FileArtifacts(empty));
 
 const key = { appName: 'app', userId: 'ada', sessionId: 's1' };
+const forGood = { signal: new AbortController().signal, isTrial: false };
 
 it('keeps names of any length and script apart, and lists them as they were given', async () => {
   const artifacts = new FileArtifacts(freshFolder());
@@ -110,10 +126,37 @@ it('deletes uploads that broke off with their server, and no others', async () =
   mkdirSync(join(folder, '.new-1'));
   writeFileSync(join(folder, '.new-1/content'), 'half');
 
-  await artifacts.collectGarbage();
+  await artifacts.collectGarbage({}, forGood);
   expect(readdirSync(folder).toSorted()).toEqual(['.new-1', 'apps']);
-  await artifacts.collectGarbage(-1);
+  const dayAgo = Date.now() / 1000 - 90_000;
+  utimesSync(join(folder, '.new-1'), dayAgo, dayAgo);
+  await artifacts.collectGarbage({}, { ...forGood, isTrial: true });
+  expect(readdirSync(folder).toSorted()).toEqual(['.new-1', 'apps']);
+  await artifacts.collectGarbage({}, forGood);
 
   expect(readdirSync(folder)).toEqual(['apps']);
   expect(await artifacts.loadArtifact(key, 'kept')).toEqual({ text: 'x' });
+});
+
+it('frees the disk of old versions at once, and their numbers when nobody can be about to take them', async () => {
+  const folder = freshFolder();
+  const artifacts = new FileArtifacts(folder);
+  for (const text of ['one', 'two', 'three', 'four']) await artifacts.saveArtifact(key, 'poem', { text });
+  const place = join(folder, 'apps/app/users/ada/sessions/s1/artifacts/poem');
+  const age = (file: string): void => {
+    const facts = JSON.parse(readFileSync(join(place, file), 'utf8')) as { createTime: number };
+    writeFileSync(join(place, file), JSON.stringify({ ...facts, createTime: facts.createTime - 90_000 }));
+  };
+  age('0/about.json');
+
+  expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(3);
+  expect(readdirSync(place).toSorted()).toEqual(['1', '2', '3']);
+  expect(readdirSync(join(place, '1'))).toEqual(['gone.json']);
+  age('1/gone.json');
+  writeFileSync(join(place, '2/content'), 'left by a server that was killed');
+  expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(0);
+
+  expect(readdirSync(place).toSorted()).toEqual(['2', '3']);
+  expect(readdirSync(join(place, '2'))).toEqual(['gone.json']);
+  expect(await artifacts.saveArtifact(key, 'poem', { text: 'five' })).toBe(4);
 });

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { BucketArtifacts } from '../../../src/services/artifacts/bucket-artifacts.ts';
 import { GoogleBucket } from '../../../src/services/artifacts/gcs.ts';
 import { artifactContentContract } from '../../contracts/artifact-content.ts';
+import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
 import { gcsDouble } from '../../support/gcs-double.ts';
 
@@ -18,8 +19,13 @@ afterAll(async () => {
   await double.close();
 });
 
-const open = (): BucketArtifacts =>
-  new BucketArtifacts(new GoogleBucket(realBucket ?? 'agents'), `test-${crypto.randomUUID()}/`);
+const open = (prefix = `test-${crypto.randomUUID()}/`): BucketArtifacts =>
+  new BucketArtifacts(new GoogleBucket(realBucket ?? 'agents'), prefix);
 
-artifactServiceContract('Google Cloud Storage', open);
-artifactContentContract('Google Cloud Storage', open);
+artifactServiceContract('Google Cloud Storage', () => open());
+artifactContentContract('Google Cloud Storage', () => open());
+let empty = '';
+beforeEach(() => {
+  empty = `test-${crypto.randomUUID()}/`;
+});
+artifactRetentionContract('Google Cloud Storage', () => open(empty));

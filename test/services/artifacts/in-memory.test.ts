@@ -1,9 +1,13 @@
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { InMemoryArtifacts } from '../../../src/services/artifacts/in-memory.ts';
+import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
 import { freshKey } from '../../contracts/events.ts';
 
 artifactServiceContract('InMemoryArtifacts', () => new InMemoryArtifacts());
+let shared: InMemoryArtifacts;
+beforeEach(() => (shared = new InMemoryArtifacts()));
+artifactRetentionContract('InMemoryArtifacts', () => shared);
 
 it('names a version by a URI of its own, and a file reference by the file', async () => {
   const artifacts = new InMemoryArtifacts();

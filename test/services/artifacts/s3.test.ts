@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { BucketArtifacts } from '../../../src/services/artifacts/bucket-artifacts.ts';
 import { S3Bucket } from '../../../src/services/artifacts/s3.ts';
 import { artifactContentContract } from '../../contracts/artifact-content.ts';
+import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
 import { freshKey } from '../../contracts/events.ts';
 import { s3Double } from '../../support/s3-double.ts';
@@ -23,16 +24,18 @@ afterAll(async () => {
 
 const doubled = (): BucketArtifacts =>
   new BucketArtifacts(new S3Bucket({ bucket: 'agents', endpoint: double.url }), 'some/where/');
-const open = (): BucketArtifacts =>
-  realBucket === undefined
-    ? doubled()
-    : new BucketArtifacts(
-        new S3Bucket({ bucket: realBucket, endpoint: process.env['TEST_S3_ENDPOINT'] }),
-        `test-${crypto.randomUUID()}/`,
-      );
+const open = (prefix = `test-${crypto.randomUUID()}/`): BucketArtifacts => {
+  const endpoint = realBucket === undefined ? double.url : process.env['TEST_S3_ENDPOINT'];
+  return new BucketArtifacts(new S3Bucket({ bucket: realBucket ?? 'agents', endpoint }), prefix);
+};
 
-artifactServiceContract('S3', open);
-artifactContentContract('S3', open);
+artifactServiceContract('S3', () => open());
+artifactContentContract('S3', () => open());
+let empty = '';
+beforeEach(() => {
+  empty = `test-${crypto.randomUUID()}/`;
+});
+artifactRetentionContract('S3', () => open(empty));
 
 it('keeps bytes as they are, with their type, under names people can read', async () => {
   const artifacts = doubled();

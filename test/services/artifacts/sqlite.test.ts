@@ -1,19 +1,23 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { SqlArtifacts } from '../../../src/services/artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from '../../../src/services/artifacts/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
+import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
 import { freshKey } from '../../contracts/events.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const open = (): SqlArtifacts =>
-  new SqlArtifacts(new SqliteArtifactTables(new SqliteDatabase(join(folder, 'artifacts.db'))));
+const open = (file = 'artifacts.db'): SqlArtifacts =>
+  new SqlArtifacts(new SqliteArtifactTables(new SqliteDatabase(join(folder, file))));
 
-artifactServiceContract('SQLite', open);
+artifactServiceContract('SQLite', () => open());
+let files = 0;
+beforeEach(() => void (files += 1));
+artifactRetentionContract('SQLite', () => open(`${files}.db`));
 
 it('keeps artifacts of several megabytes, and empty ones', async () => {
   const artifacts = open();

@@ -1,0 +1,21 @@
+import type { VersionLimits } from '../../core/services.ts';
+
+/** The old ones of an artifact's versions, which ascend. */
+export function oldVersions<Version extends { readonly createTime: number }>(
+  versions: readonly Version[],
+  { keep = Infinity, savedBefore = -Infinity }: VersionLimits,
+): Version[] {
+  return versions
+    .slice(0, -1)
+    .filter(({ createTime }, place) => place < versions.length - keep || createTime < savedBefore);
+}
+
+/** Whether any version can be old. */
+export const hasLimits = ({ keep, savedBefore }: VersionLimits): boolean =>
+  keep !== undefined || savedBefore !== undefined;
+
+/**
+ * How long the number of a version that is gone stays taken, in milliseconds. A save that has looked for the next number may
+ * stand still before it takes it; were the number free again by then, an old version would come back with new content.
+ */
+export const numberTakenMs = 86_400_000;
