@@ -2,9 +2,12 @@ import { pino } from 'pino';
 import { redact } from './base/redact.ts';
 import type { Config } from './config.ts';
 
+/** Characters that wait for a disk that is full, or a reader that is slow: of what comes then, nothing is kept. */
+const maxLength = 4 * 1024 * 1024;
+
 /** The log: JSON lines on stderr, secrets removed. Flush it before the process ends. */
 export function createLog(level: Config['logLevel']): pino.Logger {
-  const destination = pino.destination({ dest: 2, sync: false });
+  const destination = pino.destination({ dest: 2, sync: false, maxLength });
   // A reader that has gone away is no reason to end.
   destination.on('error', () => {});
   return pino(

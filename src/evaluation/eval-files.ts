@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { diskRetryAfter } from '../base/disk-failure.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { isWithin } from '../loaders/agent-folders.ts';
@@ -77,16 +78,13 @@ function filesIn(root: string): EvalFiles {
     async write(_appName, kind, id, text) {
       const name = fileName(kind, id);
       if (name === undefined) throw new AppError('invalid_request', `"${id}" cannot be the name of a file`);
-      await makeFolder(root, places[kind].folder);
-      const folder = (await realFolder(kind)) ?? root;
-      const draft = join(folder, `.${newId('draft-')}`);
       try {
-        await writeFile(draft, text, { flag: 'wx' });
-        await rename(draft, join(folder, name)); // a link is replaced and not followed
+        await makeFolder(root, places[kind].folder);
+        await replaceFile((await realFolder(kind)) ?? root, name, text);
       } catch (error) {
-        throw new AppError('unavailable', `The evaluation file "${name}" cannot be written`, { cause: error });
-      } finally {
-        await rm(draft, { force: true });
+        if (error instanceof AppError) throw error;
+        const options = { cause: error, retryAfter: diskRetryAfter };
+        throw new AppError('unavailable', `The evaluation file "${name}" cannot be written`, options);
       }
     },
     async remove(_appName, kind, id) {
@@ -99,6 +97,16 @@ function filesIn(root: string): EvalFiles {
       );
     },
   };
+}
+
+async function replaceFile(folder: string, name: string, text: string): Promise<void> {
+  const draft = join(folder, `.${newId('draft-')}`);
+  try {
+    await writeFile(draft, text, { flag: 'wx' });
+    await rename(draft, join(folder, name)); // a link is replaced and not followed
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 function filesInMemory(): EvalFiles {

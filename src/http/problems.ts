@@ -2,6 +2,7 @@ import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { diskFailure } from '../base/disk-failure.ts';
 import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
 import type { Problem } from '../schemas/records.ts';
 import type { Log } from './deps.ts';
@@ -61,14 +62,15 @@ const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'The path is too long'],
 };
 
-/** Fastify's own complaints in our words; everything else stays what it is. */
+/** Fastify's own complaints, and those of disks, in our words; everything else stays what it is. */
 function asAppError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   const known = typeof code === 'string' ? fastifyCodes[code] : undefined;
   if (known) return new AppError(known[0], known[1], { cause: error });
   const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
-  return isCallersFault ? new AppError('invalid_request', 'The request is not valid', { cause: error }) : error;
+  if (isCallersFault) return new AppError('invalid_request', 'The request is not valid', { cause: error });
+  return diskFailure(error) ?? error;
 }
 
 /** Answers what Node could not read as a request (before any route is known), and closes the connection. */

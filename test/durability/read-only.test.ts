@@ -3,18 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
+import { mayMount, namespace } from './namespace.ts';
 
 vi.setConfig({ testTimeout: 60_000 }); // servers take their time on a busy machine
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-read-only-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-// In a namespace of its own, a program may mount disks without being root.
-const namespace = ['--map-root-user', '--mount'];
-const mayMount = spawnSync('unshare', [...namespace, 'mount', '-t', 'tmpfs', 'none', folder]).status === 0;
-if (!mayMount) console.log('skipped: this machine lets no program mount a disk that is read-only');
+const isAllowed = mayMount(folder);
+if (!isAllowed) console.log('skipped: this machine lets no program mount a disk that is read-only');
 
-it.skipIf(!mayMount).each(['stopped', 'killed'])(
+it.skipIf(!isAllowed).each(['stopped', 'killed'])(
   'reads from a read-only disk what a server that was %s left there, and writes when it may',
   (ending) => {
     const program = new URL('read-only-program.ts', import.meta.url).pathname;

@@ -26,6 +26,15 @@ it('follows no link that leads out of the folder of the app', async () => {
   expect(readFileSync(join(folder, 'linked.evalset.json'), 'utf8')).toBe('{}');
 });
 
+it('says that it is unavailable where it cannot write', async () => {
+  const folder = scratchFolder();
+  writeFileSync(join(folder, '.adk'), 'in the way');
+  const files = evalFiles(async () => folder);
+
+  const refused = { code: 'unavailable', message: expect.stringContaining('cannot be written'), retryAfter: 2 };
+  await expect(files.write('app', 'result', 'r', '{}')).rejects.toMatchObject(refused);
+});
+
 it('leaves no draft behind', async () => {
   const folder = scratchFolder();
   const files = evalFiles(async () => folder);

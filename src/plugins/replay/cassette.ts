@@ -2,6 +2,7 @@ import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promis
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
+import { diskFailure } from '../../base/disk-failure.ts';
 import { AppError, errorText } from '../../base/errors.ts';
 import { responseFields } from '../../schemas/event.ts';
 import { lenient } from '../../schemas/lenient.ts';
@@ -64,8 +65,15 @@ export async function readCassette(place: CassettePlace): Promise<Recording[]> {
 export async function writeCassette(place: CassettePlace, recordings: readonly Recording[]): Promise<void> {
   const folder = resolve(place.root, place.dir);
   if (!inside(resolve(place.root), folder)) throw outside(place);
-  await mkdir(folder, { recursive: true });
-  const file = join(await cassetteFolder(place), place.streaming ? streamed : plain);
+  try {
+    await mkdir(folder, { recursive: true });
+    await replaceFile(join(await cassetteFolder(place), place.streaming ? streamed : plain), recordings);
+  } catch (error) {
+    throw diskFailure(error, 'The disk of the cassettes') ?? error;
+  }
+}
+
+async function replaceFile(file: string, recordings: readonly Recording[]): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
   try {
     await writeFile(draft, stringify(snakeKeys({ recordings }), { lineWidth: 0, aliasDuplicateObjects: false }));

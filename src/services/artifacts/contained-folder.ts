@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { diskFailure, diskRetryAfter as retryAfter } from '../../base/disk-failure.ts';
 import { AppError } from '../../base/errors.ts';
 
 /** A segment of ours that is not ready or not needed any more: no encoded name starts like it. */
-export const scratchPrefix = '.new-';
+const scratchPrefix = '.new-';
+const scratchName = (): string => `${scratchPrefix}${crypto.randomUUID()}`;
 
-const retryAfter = 2;
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /**
@@ -21,9 +22,10 @@ export class ContainedFolder {
     this.#given = folder;
   }
 
-  /** Makes the folders that are missing on the way. */
+  /** Makes the folders that are missing on the way, the first one included. */
   async make(segments: readonly string[]): Promise<string> {
     return this.#onDisk(async () => {
+      this.#root = undefined;
       let path = await this.#rootPath();
       for (const segment of segments) {
         path = join(path, segment);
@@ -34,6 +36,16 @@ export class ContainedFolder {
       }
       return path;
     });
+  }
+
+  /** Makes a folder that nobody sees. */
+  makeScratch(): Promise<string> {
+    return this.make([scratchName()]);
+  }
+
+  /** Deletes a scratch folder if it is still there and can be deleted; else it goes with a later `sweep`. */
+  async discard(scratch: string): Promise<void> {
+    await rm(scratch, { recursive: true, force: true }).catch(() => {});
   }
 
   /** The path of a folder that is there; `undefined` when it is not. */
@@ -106,8 +118,9 @@ export class ContainedFolder {
       try {
         await rename(folder, target);
       } catch (error) {
+        const isTaken = await isThere(target);
         // Without its parent, somebody has just deleted the artifact.
-        if (['ENOTEMPTY', 'EEXIST', 'EPERM', 'ENOENT'].includes(String(codeOf(error)))) return false;
+        if (isTaken || (isMissing(error) && (await isThere(folder)))) return false;
         throw error;
       }
       await syncFolder(parent);
@@ -138,7 +151,7 @@ export class ContainedFolder {
     const path = await this.find(segments);
     if (path === undefined) return;
     await this.#onDisk(async () => {
-      const gone = join(await this.#rootPath(), `${scratchPrefix}${crypto.randomUUID()}`);
+      const gone = join(await this.#rootPath(), scratchName());
       try {
         await rename(path, gone);
       } catch (error) {
@@ -162,8 +175,14 @@ export class ContainedFolder {
     });
   }
 
+  /** Resolves when there is room for another file, and the right to write one. */
   async check(): Promise<void> {
-    await this.#onDisk(() => this.#rootPath());
+    const scratch = await this.makeScratch();
+    try {
+      await this.write(scratch, 'check', [Buffer.alloc(1)]);
+    } finally {
+      await this.discard(scratch);
+    }
   }
 
   async #rootPath(): Promise<string> {
@@ -177,27 +196,25 @@ export class ContainedFolder {
     try {
       return await work();
     } catch (error) {
-      const code = String(codeOf(error));
-      const known = troubles[code];
-      throw known === undefined ? error : new AppError('unavailable', known, { cause: error, retryAfter });
+      const trouble = troubles[String(codeOf(error))];
+      if (trouble !== undefined) throw new AppError('unavailable', trouble, { cause: error, retryAfter });
+      throw diskFailure(error, 'The disk of the artifacts') ?? error;
     }
   }
 }
 
 const troubles: Readonly<Record<string, string>> = {
-  ENOSPC: 'The disk of the artifacts is full',
-  EDQUOT: 'The disk of the artifacts is full',
-  EROFS: 'The folder of the artifacts cannot be written',
-  EACCES: 'The folder of the artifacts cannot be used',
-  EPERM: 'The folder of the artifacts cannot be used',
+  ENOENT: 'The folder of the artifacts was deleted meanwhile',
   ENOTDIR: 'The folder of the artifacts is no folder',
   EEXIST: 'The folder of the artifacts is no folder',
-  EIO: 'The disk of the artifacts fails',
-  EMFILE: 'Too many files are open',
-  ENFILE: 'Too many files are open',
 };
 
 const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
 const notOurs = (): AppError => new AppError('forbidden', 'An artifact folder is a link or no folder');
 
 async function syncFolder(path: string): Promise<void> {

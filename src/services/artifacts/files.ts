@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
@@ -13,7 +12,7 @@ import type {
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, sizeOf, storedPart } from './artifact-parts.ts';
-import { ContainedFolder, scratchPrefix } from './contained-folder.ts';
+import { ContainedFolder } from './contained-folder.ts';
 import { decodeSegment, encodeSegment } from './file-names.ts';
 import {
   collectVersions,
@@ -132,7 +131,7 @@ export class FileArtifacts implements ArtifactService {
     prepare: (scratch: string) => Promise<Omit<Facts, 'name' | 'createTime'>>,
   ): Promise<number> {
     const place = placeOf(key, name);
-    const scratch = await this.#folder.make([`${scratchPrefix}${crypto.randomUUID()}`]);
+    const scratch = await this.#folder.makeScratch();
     try {
       const facts: Facts = { name, createTime: Date.now() / 1000, ...(await prepare(scratch)) };
       await this.#folder.write(scratch, factsFile, [Buffer.from(JSON.stringify(toJson(facts)))]);
@@ -143,7 +142,7 @@ export class FileArtifacts implements ArtifactService {
         if (await this.#folder.publish(scratch, join(parent, String(version)), parent)) return version;
       }
     } finally {
-      await rm(scratch, { recursive: true, force: true });
+      await this.#folder.discard(scratch);
     }
   }
 

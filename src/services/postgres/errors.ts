@@ -5,6 +5,7 @@ const retryAfter = 2;
 
 /** Classes of SQLSTATE that speak of the server rather than of the statement: connection, resources, operator, system. */
 const outages = /^(?:08|53|57P|58|F0|XX)/;
+const diskFull = '53100';
 const networkCodes = /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ENOENT|EACCES)/;
 /** What `pg` says without a code. */
 const networkMessages = /timeout|terminated|connection|not queryable|client was closed|client has encountered/i;
@@ -35,5 +36,6 @@ export function asAppError(error: unknown): unknown {
     return new AppError('unavailable', 'The database refuses the server', { cause: error, retryAfter });
   }
   if (!isOutage(error)) return error;
-  return new AppError('unavailable', 'The database cannot be reached', { cause: error, retryAfter });
+  const message = code === diskFull ? 'The disk of the database is full' : 'The database cannot be reached';
+  return new AppError('unavailable', message, { cause: error, retryAfter });
 }

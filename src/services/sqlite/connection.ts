@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -7,15 +7,22 @@ import { pathToFileURL } from 'node:url';
 const busyTimeoutMs = 5000;
 const readTimeoutMs = 250;
 
+/**
+ * `alone`: reads the file as it is, without its log and without the files through which the users of a log find each
+ * other. Nobody may write to it meanwhile.
+ */
+export type Access = 'write' | 'read' | 'alone';
+
 /** A connection that prepares each statement once. It is synchronous, like SQLite itself. */
 export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   /** Makes the folder of a file that is to be written. */
-  constructor(path: string, readOnly = false) {
+  constructor(path: string, access: Access = 'write') {
+    const readOnly = access !== 'write';
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
-    const place = readOnly && isUnchanging(path) ? immutable(path) : path;
+    const place = access === 'alone' ? immutable(path) : path;
     this.#database = new DatabaseSync(place, { readOnly, timeout: readOnly ? readTimeoutMs : busyTimeoutMs });
     // Committed is durable: WAL with FULL syncs the log at each commit. What the log holds is brought into the file every
     // 32 MB rather than every 4: an append touches the same few pages again and again.
@@ -58,19 +65,6 @@ export class Connection {
     const statement = this.#database.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
-  }
-}
-
-/**
- * Whether nobody can write the file, and all is in it: on a read-only disk, SQLite cannot make the files through which
- * the users of a write-ahead log find each other. A log that was left behind is read without them.
- */
-function isUnchanging(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return false;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS' && !existsSync(`${path}-wal`);
   }
 }
 

@@ -90,14 +90,23 @@ export class SqliteDatabase {
     const outage = await this.write('check', undefined).catch(unavailable);
     // Loaded here: who keeps sessions elsewhere does not load SQLite.
     const { Connection: Opened } = await import('./connection.ts');
-    const { isUpToDate } = await import('./migrate.ts');
+    const { openUnwritable } = await import('./stopgap.ts');
     if (this.#isClosed) return;
-    this.#reader = new Opened(this.path, true);
-    if (!outage) return;
-    this.#readerUntilMs = performance.now() + stopgapMs;
-    if (isUpToDate(this.#reader)) return;
-    this.#forgetReader();
-    throw outage;
+    if (!outage) {
+      this.#reader = new Opened(this.path, 'read');
+      return;
+    }
+    try {
+      this.#reader = openUnwritable(this.path);
+      this.#readerUntilMs = performance.now() + stopgapMs;
+    } catch {
+      throw outage;
+    }
+  }
+
+  /** It may see nothing new, and keep the writer from opening the file otherwise. */
+  #forgetStopgap(): void {
+    if (this.#readerUntilMs < Infinity) this.#forgetReader();
   }
 
   #forgetReader(): void {
@@ -113,8 +122,7 @@ export class SqliteDatabase {
     if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
     const batch = this.#waiting.splice(0, maxBatch);
     this.#underWay = batch;
-    // What was opened while the disk was read-only sees nothing new, and keeps the writer from opening it otherwise.
-    if (this.#readerUntilMs < Infinity) this.#forgetReader();
+    this.#forgetStopgap();
     this.#worker ??= this.#startWorker();
     this.#worker.ref();
     try {
@@ -138,6 +146,7 @@ export class SqliteDatabase {
   #settle(outcomes: WriteOutcome[]): void {
     const done = this.#underWay;
     this.#underWay = [];
+    if (outcomes.some((outcome) => 'value' in outcome)) this.#forgetStopgap();
     this.#send();
     // An idle writer keeps no process alive.
     if (this.#underWay.length === 0) this.#worker?.unref();

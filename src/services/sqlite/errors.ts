@@ -15,13 +15,21 @@ const outages: Readonly<Record<number, string>> = {
   26: 'The file is not a database',
 };
 
-const constraint = 19;
+const busyCodes = new Set([5, 6]);
+const full = 13;
 const cannotOpen = 14;
+const constraint = 19;
+/** There is no room for the index of the log. */
+const noRoomForIndex = 4874;
 
 function resultCode(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  if (code === noRoomForIndex) return full;
   return typeof code === 'number' ? code & 0xff : undefined;
 }
+
+/** Whether another program has the file to itself. */
+export const isBusy = (error: unknown): boolean => busyCodes.has(resultCode(error) ?? 0);
 
 export const isConstraint = (error: unknown): boolean => resultCode(error) === constraint;
 

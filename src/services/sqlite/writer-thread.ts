@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { Connection } from './connection.ts';
@@ -19,6 +20,8 @@ export type WriteOutcome = { readonly value: unknown } | { readonly failure: Wri
 
 const path = (workerData as { path: string }).path;
 let opened: { connection: Connection; dialect: Dialect } | undefined;
+/** Which file was opened first. */
+let file: string | undefined;
 
 parentPort?.on('message', (batch: readonly Write[] | 'close') => {
   if (batch === 'close') {
@@ -31,6 +34,7 @@ parentPort?.on('message', (batch: readonly Write[] | 'close') => {
 });
 
 function perform(batch: readonly Write[]): WriteOutcome[] {
+  if (file !== undefined && file !== fileThere()) return batch.map(() => ({ failure: failureOf(lostFile) }));
   try {
     const context = open();
     context.connection.run('begin immediate');
@@ -69,11 +73,24 @@ function open(): { connection: Connection; dialect: Dialect } {
   const connection = new Connection(path);
   try {
     opened = { connection, dialect: migrate(connection) };
+    file ??= fileThere();
     return opened;
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+/** What is written to a file without a name is lost; and in another file, what is known of runs and sessions is wrong. */
+const lostFile = new AppError(
+  'unavailable',
+  'The file of the database was deleted or replaced: put it back, or start the server again',
+  { retryAfter: 2 },
+);
+
+function fileThere(): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
 }
 
 /** After a failure of the disk, the next batch starts with a new connection. */

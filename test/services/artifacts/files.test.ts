@@ -160,3 +160,17 @@ it('frees the disk of old versions at once, and their numbers when nobody can be
   expect(readdirSync(join(place, '2'))).toEqual(['gone.json']);
   expect(await artifacts.saveArtifact(key, 'poem', { text: 'five' })).toBe(4);
 });
+
+it('does not wait for ever for a folder that is deleted in the middle of an upload', async () => {
+  const folder = freshFolder();
+  const artifacts = new FileArtifacts(folder);
+  async function* losing(): AsyncGenerator<Uint8Array, void, void> {
+    yield Buffer.from('half');
+    rmSync(folder, { recursive: true });
+  }
+
+  const saved = artifacts.saveArtifactContent(key, 'film', { mimeType: 'video/mp4', bytes: losing() });
+
+  await expect(saved).rejects.toMatchObject({ code: 'unavailable', retryAfter: 2 });
+  expect(await artifacts.saveArtifact(key, 'film', { text: 'x' })).toBe(0);
+});

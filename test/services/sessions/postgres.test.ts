@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
@@ -16,3 +16,20 @@ afterAll(() => server.close());
 const open = (): SqlSessions => new SqlSessions(new PostgresSessionTables(new PostgresDatabase(uri)));
 
 sessionServiceContract('PostgreSQL', open);
+
+it('says that a database that takes no writes is unavailable, and reads on', async () => {
+  const own = await server.newDatabase();
+  const database = new PostgresDatabase(own);
+  const sessions = new SqlSessions(new PostgresSessionTables(database));
+  const owner = { appName: 'app', userId: 'ada' };
+  await sessions.createSession(owner, { sessionId: 's1' });
+  await database.query(`alter database ${new URL(own).pathname.slice(1)} set default_transaction_read_only = on`);
+  await sessions.close();
+
+  const standby = new SqlSessions(new PostgresSessionTables(new PostgresDatabase(own)));
+  const refused = { code: 'unavailable', retryAfter: 2 };
+  await expect(standby.check()).rejects.toMatchObject(refused);
+  await expect(standby.createSession(owner)).rejects.toMatchObject(refused);
+  expect(await standby.getSession({ ...owner, sessionId: 's1' })).toMatchObject({ id: 's1' });
+  await standby.close();
+});

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -65,4 +65,23 @@ it('lets two servers write to one file, one after the other', async () => {
 
   expect(await one.read((connection) => connection.all('select id from sessions'))).toHaveLength(20);
   await Promise.all([one.close(), other.close()]);
+});
+
+it('acknowledges nothing that goes to a file that was taken away, and goes on when it is put back', async () => {
+  const path = join(folder, 'five.db');
+  const database = new SqliteDatabase(path);
+  await database.write('createSession', session('a'));
+  await database.check();
+
+  renameSync(path, `${path}.away`);
+  const away = { code: 'unavailable', message: expect.stringContaining('deleted or replaced'), retryAfter: 2 };
+  await expect(database.write('createSession', session('b'))).rejects.toMatchObject(away);
+  await expect(database.check()).rejects.toMatchObject(away);
+  const rows = await database.read((connection) => connection.all('select id from sessions'));
+  renameSync(`${path}.away`, path);
+  await database.write('createSession', session('c'));
+
+  expect(rows.map((row) => ({ ...row }))).toEqual([{ id: 'a' }]);
+  expect(await database.read((connection) => connection.all('select id from sessions'))).toHaveLength(2);
+  await database.close();
 });
