@@ -2,10 +2,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Session } from '../../../src/schemas/session.ts';
 import { AgentEngineMemories } from '../../../src/services/memories/agent-engine.ts';
 import { VertexApi } from '../../../src/services/vertex/vertex-api.ts';
+import { cloudToken } from '../../../src/tools/auth/machine-token.ts';
 import { freshOwner, saying } from '../../contracts/events.ts';
 import { memoryServiceContract } from '../../contracts/memories.ts';
 import { memoryBankDouble } from '../../support/memory-doubles.ts';
 
+// The REST API against a double; the contract against a real bank with TEST_MEMORY_BANK=projects/…/reasoningEngines/ID.
+const real = process.env['TEST_MEMORY_BANK'];
+if (real === undefined) console.info('Memory bank: a local double; TEST_MEMORY_BANK names a real one');
 let double: Awaited<ReturnType<typeof memoryBankDouble>>;
 beforeAll(async () => {
   double = await memoryBankDouble();
@@ -15,6 +19,10 @@ const open = (id = '1'): AgentEngineMemories => {
   const resource = `projects/p/locations/eu/reasoningEngines/${id}`;
   return new AgentEngineMemories(new VertexApi({ project: 'p', location: 'eu', resource }, { baseUrl: double.url }));
 };
+const openReal = (resource: string): AgentEngineMemories => {
+  const [, project = '', , location = ''] = resource.split('/');
+  return new AgentEngineMemories(new VertexApi({ project, location, resource }, { token: cloudToken() }));
+};
 const sessionOf = (events: Session['events'], owner = freshOwner()): Session => ({
   ...owner,
   id: 's1',
@@ -23,7 +31,7 @@ const sessionOf = (events: Session['events'], owner = freshOwner()): Session => 
   lastUpdateTime: 0,
 });
 
-memoryServiceContract('Memory bank', () => open(), {
+memoryServiceContract('Memory bank', () => (real === undefined ? open() : openReal(real)), {
   words: 'the bank finds by similarity',
   messages: 'the bank keeps facts it makes of messages',
 });

@@ -2,16 +2,24 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keyOf, type Session } from '../../../src/schemas/session.ts';
 import { RagMemories } from '../../../src/services/memories/rag.ts';
 import { VertexApi } from '../../../src/services/vertex/vertex-api.ts';
+import { cloudToken } from '../../../src/tools/auth/machine-token.ts';
 import { freshOwner, saying } from '../../contracts/events.ts';
 import { memoryServiceContract } from '../../contracts/memories.ts';
 import { ragDouble } from '../../support/memory-doubles.ts';
 
+// The REST API against a double; the contract against a real corpus with TEST_RAG_CORPUS=projects/…/ragCorpora/ID.
+const real = process.env['TEST_RAG_CORPUS'];
+if (real === undefined) console.info('RAG corpus: a local double; TEST_RAG_CORPUS names a real one');
 const double = ragDouble();
 beforeAll(() => double.start());
 afterAll(() => double.close());
 const open = (id = '1'): RagMemories => {
   const resource = `projects/p/locations/eu/ragCorpora/${id}`;
   return new RagMemories(new VertexApi({ project: 'p', location: 'eu', resource }, { baseUrl: double.url }));
+};
+const openReal = (resource: string): RagMemories => {
+  const [, project = '', , location = ''] = resource.split('/');
+  return new RagMemories(new VertexApi({ project, location, resource }, { token: cloudToken() }));
 };
 const sessionOf = (texts: readonly string[], owner = freshOwner(), id = 's1'): Session => {
   const events = texts.map((text, index) => saying(text, {}, { timestamp: 1000 + index }));
@@ -20,7 +28,7 @@ const sessionOf = (texts: readonly string[], owner = freshOwner(), id = 's1'): S
 const found = async (memories: RagMemories, session: Session, query: string): Promise<(string | undefined)[]> =>
   (await memories.searchMemory(session, query)).map(({ content }) => content.parts[0]?.text);
 
-memoryServiceContract('RAG corpus', () => open(), {
+memoryServiceContract('RAG corpus', () => (real === undefined ? open() : openReal(real)), {
   words: 'a corpus finds pieces of files by similarity',
 });
 
