@@ -41,6 +41,11 @@ export async function tendStores(config: Config, options: StoreOptions): Promise
   } catch (error) {
     if (stopped.signal.aborted) return 130;
     if (isFileFault(error)) throw new UsageError(errorText(error));
+    if (isCode(error, ['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])) return 0; // whoever reads has seen enough
+    if (isCode(error, ['ENOSPC', 'EIO', 'EFBIG'])) {
+      say(errorText(error));
+      return 1;
+    }
     if (!(error instanceof AppError)) throw error;
     say(`${errorText(error)}${error.cause === undefined ? '' : `: ${errorText(error.cause)}`}`);
     return 1;
@@ -158,10 +163,10 @@ async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string, v
 }
 
 /** Whether a file of ours cannot be opened. */
-function isFileFault(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return ['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EROFS'].includes(code);
-}
+const isFileFault = (error: unknown): boolean => isCode(error, ['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EROFS']);
+
+const isCode = (error: unknown, codes: readonly string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code));
 
 /** What is said is no part of an export. */
 const say = (text: string): void => void process.stderr.write(`${text}\n`);

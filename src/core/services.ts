@@ -59,6 +59,8 @@ export interface NewSession {
   readonly sessionId?: string;
   readonly state?: State;
   readonly events?: readonly Event[];
+  /** Of a session that comes from another store, in seconds; a store whose times are its own need not keep it. */
+  readonly lastUpdateTime?: number;
 }
 
 export interface EventPage {

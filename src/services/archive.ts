@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Part } from '../schemas/content.ts';
 import { nameFault } from '../schemas/names.ts';
-import { Session, sessionJson, type SessionKey } from '../schemas/session.ts';
+import { keyOf, Session, sessionJson, type SessionKey } from '../schemas/session.ts';
 import type { Archive } from './retention.ts';
 
 // A store as lines of JSON: one for each session with its history and state, and one for each version of an artifact.
@@ -48,8 +48,9 @@ export interface Imported {
 }
 
 /**
- * Reads lines of an export. A session that is there already is left as it is, and so are its artifacts. Throws
- * `invalid_request` for a line that is no export.
+ * Reads lines of an export. A session that is there already is left as it is, and so are its artifacts. One is created
+ * when its artifacts are stored, and versions of these that are there are not stored again: so an import that was broken
+ * off is completed by doing it once more. Throws `invalid_request` for a line that is no export.
  */
 export async function importLines(
   lines: AsyncIterable<string>,
@@ -58,27 +59,37 @@ export async function importLines(
 ): Promise<Imported> {
   const skipped = new Map<string, SessionKey>();
   const done = { sessions: 0, artifacts: 0 };
+  let open: Session | undefined;
+  /** Versions that were there before, by artifact: those of the session that is open. */
+  let before = new Map<string, number>();
+  const close = async (): Promise<void> => {
+    if (open) await create(sessions, open);
+    if (open) done.sessions += 1;
+    open = undefined;
+    before = new Map();
+  };
   let number = 0;
   for await (const text of lines) {
     number += 1;
     if (text.trim() === '') continue;
     const line = parseLine(text, number);
     if ('session' in line) {
-      const { appName, userId, id, state, events } = line.session;
-      const key = { appName, userId, sessionId: id };
-      if (await sessions.getSession(key, { numRecentEvents: 1 })) {
-        skipped.set(idOf(key), key);
-        continue;
-      }
-      await sessions.createSession({ appName, userId }, { sessionId: id, state, events });
-      done.sessions += 1;
-    } else {
-      const { name, part, customMetadata, ...key } = line.artifact;
-      if (skipped.has(idOf(key))) continue;
-      await artifacts.saveArtifact(key, name, part, customMetadata);
-      done.artifacts += 1;
+      await close();
+      const key = keyOf(line.session);
+      if (await sessions.getSession(key, { numRecentEvents: 1 })) skipped.set(idOf(key), key);
+      else open = line.session;
+      continue;
     }
+    const { name, part, customMetadata, ...key } = line.artifact;
+    if (skipped.has(idOf(key))) continue;
+    const artifact = `${idOf(key)} ${name}`;
+    const left = before.get(artifact) ?? (await artifacts.listVersions(key, name)).length;
+    before.set(artifact, Math.max(0, left - 1));
+    if (left > 0) continue;
+    await artifacts.saveArtifact(key, name, part, customMetadata);
+    done.artifacts += 1;
   }
+  await close();
   return { ...done, skipped: [...skipped.values()] };
 }
 
@@ -93,21 +104,26 @@ export async function importSessions(
 ): Promise<Imported> {
   const skipped: SessionKey[] = [];
   let count = 0;
-  for await (const { appName, userId, id: sessionId, state, events } of source) {
-    const key = { appName, userId, sessionId };
+  for await (const session of source) {
+    const key = keyOf(session);
     for (const name of Object.values(key)) {
       const fault = nameFault(name);
-      if (fault) throw new AppError('invalid_request', `Session "${sessionId}": the name "${name}" ${fault}`);
+      if (fault) throw new AppError('invalid_request', `Session "${key.sessionId}": the name "${name}" ${fault}`);
     }
     if (await sessions.getSession(key, { numRecentEvents: 1 })) {
       skipped.push(key);
       continue;
     }
-    await memories.addSessionToMemory(await sessions.createSession(key, { sessionId, state, events }));
+    await memories.addSessionToMemory(await create(sessions, session));
     count += 1;
   }
   return { sessions: count, artifacts: 0, skipped };
 }
+
+const create = (sessions: SessionService, session: Session): Promise<Session> => {
+  const { id: sessionId, state, events, lastUpdateTime } = session;
+  return sessions.createSession(keyOf(session), { sessionId, state, events, lastUpdateTime });
+};
 
 const idOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stringify([appName, userId, sessionId]);
 
@@ -115,6 +131,7 @@ function parseLine(text: string, number: number): z.output<typeof Line> {
   try {
     return Line.parse(JSON.parse(text));
   } catch (error) {
-    throw new AppError('invalid_request', `Line ${number} is no line of an export`, { cause: error });
+    const cause = error instanceof z.ZodError ? new Error(z.prettifyError(error)) : error;
+    throw new AppError('invalid_request', `Line ${number} is no line of an export`, { cause });
   }
 }

@@ -22,6 +22,8 @@ export interface Started {
   /** The last of its input. */
   end(text: string): void;
   signal(name: NodeJS.Signals): void;
+  /** Leaves what it says unread from now on. */
+  stopReading(): void;
   /** Resolves once it says the text, after what it was waited for before; throws with the output when it ends instead. */
   says(text: string): Promise<void>;
 }
@@ -46,6 +48,7 @@ export function start(args: readonly string[], options: { cwd?: string; command?
     type: (text) => void child.stdin.write(text),
     end: (text) => void child.stdin.end(text),
     signal: (name) => void child.kill(name),
+    stopReading: () => void child.stdout.destroy(),
     async says(text) {
       let isOver = false;
       void ended.then(() => (isOver = true));

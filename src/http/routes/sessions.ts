@@ -86,7 +86,8 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       answer: { schema: Session },
       async handle({ params, body }, { reply }) {
         await checkApp(params.appName);
-        return sendSession(reply, await sessions.createSession(params, body));
+        const { sessionId, state, events } = body;
+        return sendSession(reply, await sessions.createSession(params, { sessionId, state, events }));
       },
     }),
     operation({
@@ -109,8 +110,8 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       answer: { schema: Session },
       async handle({ params: { sessionId, ...owner }, body }, { reply }) {
         await checkApp(owner.appName);
-        const request = asSessionRequest(body);
-        return sendSession(reply, await sessions.createSession(owner, { ...request, sessionId }));
+        const { state, events } = asSessionRequest(body);
+        return sendSession(reply, await sessions.createSession(owner, { sessionId, state, events }));
       },
     }),
     operation({

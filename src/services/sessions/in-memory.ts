@@ -80,7 +80,10 @@ export class InMemorySessions implements SessionService {
       state: { app: app.state, user: user.state, session: {} },
       events: events.map(storedEvent),
       positions: undefined,
-      lastUpdateTime: events.reduce((latest, event) => Math.max(latest, event.timestamp), now / 1000),
+      lastUpdateTime: events.reduce(
+        (latest, event) => Math.max(latest, event.timestamp),
+        options.lastUpdateTime ?? now / 1000,
+      ),
       usedAt: now,
       before: undefined,
       after: undefined,

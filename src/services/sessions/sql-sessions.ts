@@ -50,7 +50,8 @@ export class SqlSessions implements SessionService, Archive {
     const own: JsonObject = splitState(state).session;
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
     const rows = inTime(events.map(rowOf));
-    const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), Date.now() / 1000);
+    const written = options.lastUpdateTime ?? Date.now() / 1000;
+    const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), written);
     await this.#tables.create({
       appName,
       userId,
