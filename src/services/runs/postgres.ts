@@ -266,9 +266,7 @@ interface Entered {
   readonly fence: number;
 }
 
-interface Orphan {
-  readonly rowId: string;
-  readonly sessionNumber: number;
+interface Orphan extends Pick<Entered, 'rowId' | 'sessionNumber'> {
   readonly runId: string;
   readonly home: string | null;
 }
