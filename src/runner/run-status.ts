@@ -1,4 +1,5 @@
 import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
+import { isJsonObject } from '../base/json.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 import type { OpenCall, Run, RunStatus } from '../schemas/run-record.ts';
 import { keyOf, type Session } from '../schemas/session.ts';
@@ -63,11 +64,15 @@ function runOf(session: Session, id: string, events: readonly Event[], answered:
 
 function outcomeOf(last: Event | undefined, openCalls: OpenCall[]): RunOutcome {
   if (last?.errorCode !== undefined) {
-    const error = { code: last.errorCode, message: last.errorMessage ?? '' };
+    const error = { code: isModelFailure(last) ? 'model_failed' : last.errorCode, message: last.errorMessage ?? '' };
     return { status: statusOfFailure(error.code), error };
   }
   return openCalls.length > 0 ? { status: 'waiting', openCalls } : { status: 'done' };
 }
+
+/** Whether the event is what a model that failed left: its code is the provider's word for that. */
+const isModelFailure = ({ customMetadata }: Event): boolean =>
+  isJsonObject(customMetadata) && customMetadata['errorCategory'] !== undefined;
 
 /** What a run that something ended is called. */
 export function outcomeOfFailure(failure: unknown): RunOutcome {

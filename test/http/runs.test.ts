@@ -1,6 +1,8 @@
 import { expect, it, vi } from 'vitest';
+import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent } from '../../src/core/runtime.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
 import { saying } from '../support/run.ts';
 import { SteppedAgent, stores, withStores } from './run-server.ts';
@@ -95,6 +97,19 @@ it.each(stores)('says why a run failed (%s)', async (store) => {
     errorCode: 'internal',
     errorMessage: 'Internal error',
   });
+});
+
+it.each(stores)('calls the failure of a model by one name, whatever the provider calls it (%s)', async (store) => {
+  const model = scriptedModel([{ error: { code: 'RESOURCE_EXHAUSTED', message: 'Too much', throw: true } }]);
+  const { start, wait, read, follow } = await runServer(llmAgent({ name: 'root', model }), store);
+  const { id } = (await start('hello')).json<Run>();
+
+  expect(await wait(id)).toMatchObject({ status: 'failed', error: { code: 'model_failed', message: 'Too much' } });
+  expect(await read(id)).toMatchObject({ error: { code: 'model_failed', message: 'Too much' } });
+  expect((await follow(id)).map(({ data }) => data)).toMatchObject([
+    { errorCode: 'RESOURCE_EXHAUSTED' },
+    { errorCode: 'model_failed' },
+  ]);
 });
 
 it.each(stores)('calls a run with open calls waiting until a later message answers them (%s)', async (store) => {
