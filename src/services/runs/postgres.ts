@@ -271,8 +271,7 @@ interface Orphan extends Pick<Entered, 'rowId' | 'sessionNumber'> {
   readonly home: string | null;
 }
 
-interface Taken extends RunKey {
-  readonly state: string;
+interface Taken extends RunKey, Pick<Entered, 'state'> {
   readonly kind: RunKind;
   readonly isDetached: boolean;
   readonly input: string;
