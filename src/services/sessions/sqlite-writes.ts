@@ -109,11 +109,8 @@ export function appendEvent(context: WriteContext, { key, event, changes, guard 
 export function deleteSession({ connection }: WriteContext, { appName, userId, sessionId }: SessionKey): void {
   connection.run(
     `delete from events where (id, app_name, user_id, session_id) in (
-      select event_id, ?, ?, ? from agent_events
-        where session_num = (select num from sessions where ${ofSession}))`,
-    appName,
-    userId,
-    sessionId,
+      select event_id, app_name, user_id, id from sessions
+        join agent_events on place >= num << 32 and place < (num + 1) << 32 where ${ofSession})`,
     sessionId,
     appName,
     userId,
@@ -148,7 +145,7 @@ function insertEvent({ connection, dialect }: WriteContext, key: SessionKey, eve
     event.seq,
   );
   connection.run(
-    'insert into agent_events (session_num, seq, event_id, run_id, step, body) values (?, ?, ?, ?, ?, ?)',
+    'insert into agent_events (place, event_id, run_id, step, body) values ((? << 32) | ?, ?, ?, ?, ?)',
     event.number,
     event.seq,
     event.id,

@@ -81,8 +81,8 @@ export class SqliteSessionTables implements SessionTables {
     const sql = `select o.seq, o.body, case when o.body is null then e.event_data end as eventData
       from agent_events o left join events e on o.body is null
         and e.id = o.event_id and e.app_name = ? and e.user_id = ? and e.session_id = ?
-      where o.session_num = ? and o.seq >= ? and o.seq < ? order by o.seq limit ?`;
-    const values = [appName, userId, sessionId, sessionNumber, from, to, limit];
+      where o.place >= (? << 32) | ? and o.place < (? << 32) | ? order by o.place limit ?`;
+    const values = [appName, userId, sessionId, sessionNumber, from, sessionNumber, to, limit];
     return this.#database.read((connection) => connection.all<StoredEventRow>(sql, ...values));
   }
 

@@ -3,15 +3,22 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
-/** Milliseconds another program may hold the database before we give up; whoever reads does so among other work. */
-const busyTimeoutMs = 5000;
-const readTimeoutMs = 250;
-
 /**
+ * `write`: waits for another program that writes, and brings what the log holds into the file now and then.
+ * `moments`: writes, too, but leaves both to others.
+ * `read`: waits, among other work, for no longer than that allows.
  * `alone`: reads the file as it is, without its log and without the files through which the users of a log find each
  * other. Nobody may write to it meanwhile.
  */
-export type Access = 'write' | 'read' | 'alone';
+export type Access = 'write' | 'moments' | 'read' | 'alone';
+
+/** Milliseconds another program may hold the database before we give up, and kilobytes of pages kept in memory. */
+const bounds: Readonly<Record<Access, { timeout: number; cache: number }>> = {
+  write: { timeout: 5000, cache: 16_000 },
+  moments: { timeout: 0, cache: 4000 },
+  read: { timeout: 250, cache: 16_000 },
+  alone: { timeout: 250, cache: 16_000 },
+};
 
 /** A connection that prepares each statement once. It is synchronous, like SQLite itself. */
 export class Connection {
@@ -20,17 +27,19 @@ export class Connection {
 
   /** Makes the folder of a file that is to be written. */
   constructor(path: string, access: Access = 'write') {
-    const readOnly = access !== 'write';
+    const readOnly = access === 'read' || access === 'alone';
+    const { timeout, cache } = bounds[access];
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
     const place = access === 'alone' ? immutable(path) : path;
-    this.#database = new DatabaseSync(place, { readOnly, timeout: readOnly ? readTimeoutMs : busyTimeoutMs });
+    this.#database = new DatabaseSync(place, { readOnly, timeout });
     // Committed is durable: WAL with FULL syncs the log at each commit. What the log holds is brought into the file every
     // 32 MB rather than every 4: an append touches the same few pages again and again.
     if (!readOnly) {
-      this.exec('pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 8000');
+      this.exec('pragma journal_mode = wal; pragma synchronous = full');
+      this.exec(`pragma wal_autocheckpoint = ${access === 'write' ? 8000 : 0}`);
       this.exec('pragma journal_size_limit = 67108864');
     }
-    this.exec('pragma cache_size = -16000');
+    this.exec(`pragma cache_size = -${cache}`);
   }
 
   /** Statements without values or results. */

@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
 import { asAppError, isOutage } from './errors.ts';
-import type { WriteOutcome } from './writer-thread.ts';
+import { isUnavailable, LoneWrites } from './lone-writes.ts';
+import type { WriteOutcome } from './writer.ts';
 import type { Write, WriteInput, WriteName, WriteOutput } from './writes.ts';
 
 interface Waiting extends Write {
@@ -21,6 +22,7 @@ const stopgapMs = 2_000;
  */
 export class SqliteDatabase {
   readonly path: string;
+  readonly #lone: LoneWrites;
   readonly #waiting: Waiting[] = [];
   #underWay: Waiting[] = [];
   #worker: Worker | undefined;
@@ -33,6 +35,7 @@ export class SqliteDatabase {
 
   constructor(path: string) {
     this.path = path;
+    this.#lone = new LoneWrites(path);
   }
 
   /** Resolves when the write is committed. Throws what the write throws, and `unavailable`. */
@@ -41,7 +44,7 @@ export class SqliteDatabase {
     if (this.#isClosed) reject(new AppError('unavailable', 'The database is closed'));
     else this.#waiting.push({ name, input, resolve, reject });
     // What is asked for in the same turn goes together.
-    if (this.#waiting.length === 1 && this.#underWay.length === 0) queueMicrotask(() => this.#send());
+    if (this.#waiting.length === 1 && this.#underWay.length === 0) setImmediate(() => this.#send());
     return promise as Promise<WriteOutput<Name>>;
   }
 
@@ -66,6 +69,7 @@ export class SqliteDatabase {
     this.#isClosed = true;
     while (this.#underWay.length > 0 || this.#waiting.length > 0) await this.#settled();
     this.#forgetReader();
+    this.#lone.end();
     const worker = this.#worker;
     if (!worker) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -123,6 +127,14 @@ export class SqliteDatabase {
     const batch = this.#waiting.splice(0, maxBatch);
     this.#underWay = batch;
     this.#forgetStopgap();
+    if (batch.length > 1) this.#lone.noteCrowd();
+    const [first] = batch;
+    const outcome = first && batch.length === 1 && this.#lone.perform(first);
+    if (outcome) this.#settle([outcome]);
+    else this.#handOver(batch);
+  }
+
+  #handOver(batch: readonly Waiting[]): void {
     this.#worker ??= this.#startWorker();
     this.#worker.ref();
     try {
@@ -137,13 +149,20 @@ export class SqliteDatabase {
   #startWorker(): Worker {
     const file = `./writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
     const worker = new Worker(new URL(file, import.meta.url), { workerData: { path: this.path }, execArgv: [] });
-    worker.on('message', (outcomes: WriteOutcome[]) => this.#settle(outcomes));
+    worker.on('message', (outcomes: WriteOutcome[]) => this.#noteHandedOver(outcomes));
     worker.on('error', (error) => this.#fail(worker, error));
     worker.on('exit', () => this.#fail(worker, undefined));
     return worker;
   }
 
-  #settle(outcomes: WriteOutcome[]): void {
+  #noteHandedOver(outcomes: readonly WriteOutcome[]): void {
+    if (this.#waiting.length > 0) this.#lone.noteCrowd();
+    if (outcomes.some((outcome) => isUnavailable(outcome))) this.#lone.close();
+    else void this.#lone.open();
+    this.#settle(outcomes);
+  }
+
+  #settle(outcomes: readonly WriteOutcome[]): void {
     const done = this.#underWay;
     this.#underWay = [];
     if (outcomes.some((outcome) => 'value' in outcome)) this.#forgetStopgap();

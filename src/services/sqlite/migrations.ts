@@ -136,4 +136,38 @@ alter table agent_runs add column fingerprint text;
   `
 alter table agent_runs add column takes_back text;
 `,
+  `
+-- The place of an event is its session's number and its own in one integer, the key of a table with row ids: there an
+-- append at the end costs one page, where a key of two columns makes SQLite spread pages anew time and again.
+drop trigger agent_number_event;
+drop trigger agent_note_change;
+drop trigger agent_forget_session;
+create table agent_placed (
+  place integer primary key, event_id text not null, run_id text, step integer, body text,
+  session_num integer generated always as (place >> 32) virtual,
+  seq integer generated always as (place & 4294967295) virtual);
+insert into agent_placed (place, event_id, run_id, step, body)
+  select (session_num << 32) + seq, event_id, run_id, step, body from agent_events order by session_num, seq;
+drop table agent_events;
+alter table agent_placed rename to agent_events;
+create unique index agent_events_step on agent_events (run_id, step) where run_id is not null;
+
+create trigger agent_number_event after insert on events when new.seq is null begin
+  update sessions set next_seq = next_seq + 1 where ${sameSession};
+  insert into agent_events (place, event_id)
+    select (num << 32) + next_seq - 1, new.id from sessions where ${sameSession};
+  update events set seq = (select next_seq - 1 from sessions where ${sameSession})
+    where id = new.id and app_name = new.app_name and user_id = new.user_id and session_id = new.session_id;
+end;
+create trigger agent_note_change after update of event_data on events
+  when old.event_data is not new.event_data begin
+  update sessions set revision = revision + 1 where ${sameSession};
+  update agent_events set body = null
+    where place = (select (num << 32) + new.seq from sessions where ${sameSession});
+end;
+create trigger agent_forget_session after delete on sessions begin
+  delete from agent_events where place >= old.num << 32 and place < (old.num + 1) << 32;
+  delete from agent_runs where session_num = old.num;
+end;
+`,
 ];
