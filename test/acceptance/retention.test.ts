@@ -70,9 +70,11 @@ it('deletes old versions and runs below a server that goes on serving the rest',
   expect(await next.server.stop()).toBe(0);
 });
 
-it('deletes them by itself, in memory too, and forgets traces', async () => {
-  const flags = ['--artifact-version-ttl', '1s', '--trace-ttl', '6s'];
-  const { server, put, read, versions, start } = await serve(folderOf(greeter), flags);
+it('deletes them by itself, in memory, too, and forgets traces', async () => {
+  const cwd = folderOf(greeter);
+  const store = ['--session-service', 'sqlite:data.db'];
+  const flags = ['--artifact-version-ttl', '1s', '--run-ttl', '1s', '--trace-ttl', '6s'];
+  const { server, put, read, versions, start } = await serve(cwd, [...store, ...flags]);
   for (const text of ['one', 'two', 'three']) await put('poem', text);
   await start('k');
   const traced = async (): Promise<unknown> => (await server.fetchJson('/debug/trace/session/s')).body;
@@ -81,6 +83,7 @@ it('deletes them by itself, in memory too, and forgets traces', async () => {
   await vi.waitFor(async () => expect(await versions('poem')).toEqual([2]), { timeout: 40_000, interval: 500 });
 
   expect([await read('poem'), await put('poem', 'four')]).toEqual(['three', 3]);
+  expect((await run(['gc', ...store, '--run-ttl', '1ms', '--dry-run'], { cwd })).err).toBe('0 runs would be deleted\n');
   await vi.waitFor(async () => expect(await traced()).toEqual([]), { timeout: 40_000, interval: 500 });
   expect(await server.stop()).toBe(0);
 });

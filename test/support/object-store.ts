@@ -96,6 +96,7 @@ export function sendBytes(
 ): void {
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
   const start = Number(from ?? 0);
+  if (from !== undefined && start >= bytes.length) return void response.writeHead(416).end();
   const piece = bytes.subarray(start, to ? Number(to) + 1 : undefined);
   const partial = { 'content-range': `bytes ${start}-${start + piece.length - 1}/${bytes.length}` };
   response.writeHead(from === undefined ? 200 : 206, {

@@ -127,3 +127,34 @@ it('counts neither uploads under way nor deletes them, and leaves alone what is 
   expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(1);
   expect([...double.objects.keys()].filter((name) => !name.includes('poem'))).toHaveLength(4);
 });
+
+it.each(['list', 'read'] as const)(
+  'loads the newest version when the one it has found goes before the %s',
+  async (at) => {
+    const other = open();
+    let isLate = true;
+    const interfere = async (): Promise<void> => {
+      if (!isLate) return;
+      isLate = false;
+      await other.saveArtifact(key, 'poem', { text: 'newer' });
+      await other.collectGarbage({ keep: 1 }, forGood);
+    };
+    class Late extends S3Bucket {
+      override async *list(...query: Parameters<S3Bucket['list']>): ReturnType<S3Bucket['list']> {
+        const listed = await Array.fromAsync(super.list(...query));
+        if (at === 'list') await interfere();
+        yield* listed;
+      }
+      override async *read(...place: Parameters<S3Bucket['read']>): ReturnType<S3Bucket['read']> {
+        if (at === 'read') await interfere();
+        yield* super.read(...place);
+      }
+    }
+    const late = new BucketArtifacts(new Late({ bucket: 'agents', endpoint: double.url }), '');
+    await other.saveArtifact(key, 'poem', { text: 'old' });
+
+    expect(await late.loadArtifact(key, 'poem')).toEqual({ text: 'newer' });
+    isLate = at === 'read';
+    expect(await late.loadArtifact(key, 'poem', isLate ? 1 : 0)).toBeUndefined();
+  },
+);

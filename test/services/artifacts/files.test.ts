@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
+import { ContainedFolder } from '../../../src/services/artifacts/contained-folder.ts';
 import { FileArtifacts } from '../../../src/services/artifacts/files.ts';
 import { artifactContentContract } from '../../contracts/artifact-content.ts';
 import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
@@ -174,3 +175,52 @@ it('does not wait for ever for a folder that is deleted in the middle of an uplo
   await expect(saved).rejects.toMatchObject({ code: 'unavailable', retryAfter: 2 });
   expect(await artifacts.saveArtifact(key, 'film', { text: 'x' })).toBe(0);
 });
+
+it.each(['list', 'open'] as const)('loads the newest version when the one it has found goes at the %s', async (at) => {
+  const artifacts = new FileArtifacts(freshFolder());
+  await artifacts.saveArtifact(key, 'poem', { text: 'old' });
+  const { list, open } = ContainedFolder.prototype; // oxlint-disable-line typescript/unbound-method -- called below, with its folder
+  const interfere = once(async () => {
+    await artifacts.saveArtifact(key, 'poem', { text: 'newer' });
+    await artifacts.collectGarbage({ keep: 1 }, forGood);
+  });
+  vi.spyOn(ContainedFolder.prototype, 'list').mockImplementation(async function (this: ContainedFolder, segments) {
+    const listed = await list.call(this, segments);
+    if (at === 'list') await interfere();
+    return listed;
+  });
+  vi.spyOn(ContainedFolder.prototype, 'open').mockImplementation(async function (this: ContainedFolder, folder, name) {
+    if (at === 'open' && name === 'content') await interfere();
+    return open.call(this, folder, name);
+  });
+
+  expect(await artifacts.loadArtifact(key, 'poem')).toEqual({ text: 'newer' });
+});
+
+it('leaves alone what was saved in the place of a version that was deleted meanwhile', async () => {
+  const artifacts = new FileArtifacts(freshFolder());
+  for (const text of ['one', 'two']) await artifacts.saveArtifact(key, 'poem', { text });
+  const { rename } = ContainedFolder.prototype; // oxlint-disable-line typescript/unbound-method -- called below, with its folder
+  const interfere = once(async () => {
+    await artifacts.deleteArtifact(key, 'poem');
+    await artifacts.saveArtifact(key, 'poem', { text: 'anew' });
+  });
+  vi.spyOn(ContainedFolder.prototype, 'rename').mockImplementation(async function (this: ContainedFolder, ...names) {
+    await interfere();
+    return rename.apply(this, names);
+  });
+
+  expect(await artifacts.collectGarbage({ keep: 1 }, forGood)).toBe(0);
+
+  expect(await artifacts.loadArtifact(key, 'poem')).toEqual({ text: 'anew' });
+});
+
+/** The first call acts, and those within it and after it do not. */
+function once(act: () => Promise<void>): () => Promise<void> {
+  let isDone = false;
+  return async () => {
+    if (isDone) return;
+    isDone = true;
+    await act();
+  };
+}

@@ -31,3 +31,27 @@ it('keeps artifacts of several megabytes, and empty ones', async () => {
   expect((await artifacts.listVersions(key, 'big'))[0]?.size).toBe(3_500_000);
   await artifacts.close();
 });
+
+it('loads the newest version when the one it was about to read is deleted as an old one', async () => {
+  const key = freshKey();
+  /** Another server saves and collects between the two looks at the tables that loading takes. */
+  class Late extends SqliteArtifactTables {
+    isLate = true;
+    override async bytes(...place: Parameters<SqliteArtifactTables['bytes']>): Promise<Uint8Array[]> {
+      if (this.isLate) {
+        this.isLate = false;
+        await other.saveArtifact(key, 'poem', { text: 'newer' });
+        await other.collectGarbage({ keep: 1 }, { signal: new AbortController().signal, isTrial: false });
+      }
+      return super.bytes(...place);
+    }
+  }
+  const database = new SqliteDatabase(join(folder, 'late.db'));
+  const other = new SqlArtifacts(new SqliteArtifactTables(database));
+  const late = (): SqlArtifacts => new SqlArtifacts(new Late(database));
+  await other.saveArtifact(key, 'poem', { text: 'old' });
+
+  expect(await late().loadArtifact(key, 'poem')).toEqual({ text: 'newer' });
+  expect(await late().loadArtifact(key, 'poem', 1)).toBeUndefined();
+  await database.close();
+});
