@@ -4,7 +4,7 @@ import type { RunLog } from '../core/runtime.ts';
 import type { SessionService } from '../core/services.ts';
 import type { OnBusy } from '../schemas/run.ts';
 import type { SessionKey } from '../schemas/session.ts';
-import { DurableTurn } from './durable-turn.ts';
+import { DurableTurn, lostRun, type TurnLine } from './durable-turn.ts';
 import type { Arrival, Claim, RunLine, Turn } from './run-line.ts';
 
 export interface DurableLineOptions {
@@ -35,6 +35,10 @@ export class DurableLine implements RunLine {
   #lastBeatMs = Number.NEGATIVE_INFINITY;
   #steadySinceMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
+  readonly #line: TurnLine = {
+    finish: (turn, end) => this.#finish(turn, end),
+    isKnownToLive: () => this.#quietMs < maxQuietMs,
+  };
 
   constructor(options: DurableLineOptions) {
     this.#options = options;
@@ -42,7 +46,7 @@ export class DurableLine implements RunLine {
 
   /** Whether the store was in reach for a whole lease: only then can this replica tell who is dead. */
   get isSteady(): boolean {
-    return this.#quietMs < maxQuietMs && performance.now() - this.#steadySinceMs > leaseMs;
+    return this.#line.isKnownToLive() && performance.now() - this.#steadySinceMs > leaseMs;
   }
 
   /** Whether the store answered the last time it was told that this replica lives. */
@@ -68,7 +72,7 @@ export class DurableLine implements RunLine {
     if (!this.isInTouch) await this.#beat(); // a run whose replica nobody knows of would be taken over at once
     const { appName, userId, sessionId } = session;
     const key = { appName, userId, sessionId };
-    const turn = new DurableTurn(key, arrival.id, signal, (one, end) => this.#finish(one, end));
+    const turn = new DurableTurn(key, arrival.id, signal, this.#line);
     turn.isDetached = arrival.isDetached === true;
     const name = nameOf(session, turn.id);
     if (this.#turns.has(name)) {
@@ -140,7 +144,7 @@ export class DurableLine implements RunLine {
       turn.signal.throwIfAborted();
       const begun = mayBegin ? await store.begin(claim.ref) : 'waits';
       if (begun === 'gone') {
-        turn.giveUp(new AppError('session_changed', `Run "${turn.id}" goes on at another server`));
+        turn.giveUp(lostRun(turn.id));
       } else if (begun !== 'waits') {
         turn.begin(claim, begun.fence, sessions);
         return;

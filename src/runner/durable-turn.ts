@@ -10,8 +10,13 @@ import type { RunFeed } from './run-feed.ts';
 import type { Claim, LocalRun, Turn } from './run-line.ts';
 import { outcomeOfFailure, runIn } from './run-status.ts';
 
-/** What a turn does at its end. Without an end, there was no run. */
-export type Finish = (turn: DurableTurn, end: RunEnd | undefined) => Promise<void>;
+/** The line that a turn stands in. */
+export interface TurnLine {
+  /** What a turn does at its end. Without an end, there was no run. */
+  readonly finish: (turn: DurableTurn, end: RunEnd | undefined) => Promise<void>;
+  /** Whether the others know that this replica lives. */
+  readonly isKnownToLive: () => boolean;
+}
 
 /** The place of a run in the line of a session that a store keeps. */
 export class DurableTurn implements Turn, LocalRun {
@@ -32,7 +37,7 @@ export class DurableTurn implements Turn, LocalRun {
   ref: RunRef | undefined;
   fence: number | undefined;
   readonly #running: LinkedAbort;
-  readonly #finish: Finish;
+  readonly #line: TurnLine;
   readonly #over = Promise.withResolvers<void>();
   #sessions: SessionService | undefined;
   #steps = 0;
@@ -41,12 +46,12 @@ export class DurableTurn implements Turn, LocalRun {
   #isReleased = false;
   readonly #nudge = new Nudge();
 
-  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, finish: Finish) {
+  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, line: TurnLine) {
     this.key = key;
     this.isHold = id === undefined;
     this.id = id ?? newId('hold-');
     this.#running = new LinkedAbort(signal);
-    this.#finish = finish;
+    this.#line = line;
   }
 
   get signal(): AbortSignal {
@@ -83,6 +88,11 @@ export class DurableTurn implements Turn, LocalRun {
     this.wake();
   }
 
+  /** A replica that has slept does not wait until it is told that others have taken over. */
+  readonly check = (): void => {
+    if (this.#isGivenUp || !this.#line.isKnownToLive()) throw lostRun(this.id);
+  };
+
   /** Ends the run here, and only here: in the store it stays as it is. */
   giveUp(reason: AppError): void {
     this.#isGivenUp = true;
@@ -107,7 +117,7 @@ export class DurableTurn implements Turn, LocalRun {
     // It is in the store, which would not take its end now either.
     if (!this.#hasStored && failure instanceof AppError && failure.code === 'unavailable') this.#isGivenUp = true;
     try {
-      await this.#finish(this, this.#end(failure));
+      await this.#line.finish(this, this.#end(failure));
     } finally {
       this.#over.resolve();
     }
@@ -126,10 +136,13 @@ export class DurableTurn implements Turn, LocalRun {
   }
 
   #guard(runId: string, fence: number): AppendGuard {
-    if (this.#isGivenUp) throw new AppError('session_changed', `Run "${this.id}" goes on at another server`);
+    if (this.#isGivenUp) throw lostRun(this.id);
     const step = this.#steps;
     this.#steps += 1;
     this.#hasStored = true;
     return { runId, fence, step };
   }
 }
+
+export const lostRun = (id: string): AppError =>
+  new AppError('session_changed', `Run "${id}" goes on at another server`);

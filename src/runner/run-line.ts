@@ -12,6 +12,8 @@ export interface Turn {
   readonly takesBack: string | undefined;
   /** What to store through while the turn lasts, where that differs from how everybody else does. */
   readonly sessions?: SessionService | undefined;
+  /** Throws when the run may have lost its session. */
+  readonly check?: (() => void) | undefined;
   /** What the run reads and writes, once it has begun. */
   session: Session | undefined;
   /** Where to tell what the run yields; absent while nobody asks. */

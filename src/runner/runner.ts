@@ -15,6 +15,7 @@ import { answersTo, turnOf } from './answers.ts';
 import { type ForkRequest, forkSession, rewindSession, takeBack } from './branching.ts';
 import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
+import { guardedStores } from './guarded-stores.ts';
 import { type LiveRunRequest, LiveTalk } from './live.ts';
 import { askAll, checkPluginNames, closeAll } from './plugins.ts';
 import { eventsAtStart } from './resume.ts';
@@ -158,8 +159,9 @@ export class Runner {
     throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
   }
 
-  #servicesOf({ sessions }: Turn): Services {
-    return sessions ? { ...this.#options.services, sessions } : this.#options.services;
+  #servicesOf({ sessions, check }: Turn): Services {
+    const { services } = this.#options;
+    return sessions ? { ...services, ...(check && guardedStores(services, check)), sessions } : services;
   }
 
   #contextFor(

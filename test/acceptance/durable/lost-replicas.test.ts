@@ -78,6 +78,26 @@ it.concurrent('stores nothing for a server that was frozen past its lease', asyn
   await victim.process.stop();
 });
 
+it.concurrent('keeps nothing of what a server that was frozen leaves in other stores', async ({ expect }) => {
+  const uri = await bed.postgres.newDatabase(); // nobody else may go on with the run
+  const stores = ['--artifact-service', uri, '--memory-service', uri];
+  const [other, victim] = await Promise.all([Replica.start(uri, stores), Replica.start(uri, stores)]);
+  const session = await other.newSession('hoarder');
+  const { run } = await victim.start(session, 'hoard');
+  await expect.poll(async () => (await other.history(session)).length).toBe(2);
+  victim.signal('SIGSTOP');
+  await expect.poll(async () => (await other.run(session, run.id)).status, { timeout: 30_000 }).toBe('done');
+  victim.signal('SIGCONT');
+  await pause(3_000); // what it was about to do, it has done by now
+
+  const versions = await other.process.fetchJson(`${session}/artifacts/note.txt/versions`);
+  expect(versions.body).toEqual([0]);
+  expect((await other.history(session)).map(({ text }) => text)).toEqual(['hoard', 'begun', 'kept']);
+  expect(await other.state(session)).toEqual({ 'user:count': 1 });
+  expect((await victim.process.fetchJson('/health')).status).toBe(200);
+  await Promise.all([other.process.stop(), victim.process.stop()]);
+});
+
 it.concurrent('gives its runs to others when it is told to end', async ({ expect }) => {
   const { b: other } = bed;
   const victim = await Replica.start(bed.uri);

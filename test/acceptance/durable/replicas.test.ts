@@ -49,16 +49,27 @@ it('loses no update of ten runs that count', async () => {
   expect(await b.state(session)).toEqual({ count: 10 });
 });
 
+it('loses no update of a tool, in whichever scope of the state', async () => {
+  const session = await a.newSession('adder');
+
+  const runs = await Promise.all(Array.from({ length: 10 }, (_, index) => either(index).start(session, '+')));
+  const ended = await Promise.all(runs.map(({ run }, index) => either(index + 1).wait(session, run.id)));
+
+  expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(['done']));
+  const counts = { count: 10, 'user:count': 10, 'app:count': 10 };
+  expect([await a.state(session), await b.state(session)]).toEqual([counts, counts]);
+});
+
 it('accepts exactly one of many runs under the policy reject', async () => {
-  for (let round = 0; round < 5; round += 1) {
+  for (const many of [10, 10, 50]) {
     const session = await a.newSession('steps');
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => either(index).start(session, '2 x 300', { onBusy: 'reject' })),
+      Array.from({ length: many }, (_, index) => either(index).start(session, '2 x 5000', { onBusy: 'reject' })),
     );
 
     const accepted = answers.filter(({ status }) => status === 202);
     expect(accepted).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(many - 1);
     await b.cancel(session, accepted[0]!.run.id);
   }
 });

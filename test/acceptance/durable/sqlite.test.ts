@@ -56,6 +56,18 @@ it('goes on at once with the runs of a server that was told to end', async () =>
   await second.process.stop();
 });
 
+it('loses no update of a tool, in whichever scope of the state', async () => {
+  const server = await Replica.start(`sqlite:${join(folder, 'counts.db')}`);
+  const session = await server.newSession('adder');
+
+  const runs = await Promise.all(Array.from({ length: 10 }, () => server.start(session, '+')));
+  const ended = await Promise.all(runs.map(({ run }) => server.wait(session, run.id)));
+
+  expect(new Set(ended.map(({ status }) => status))).toEqual(new Set(['done']));
+  expect(await server.state(session)).toEqual({ count: 10, 'user:count': 10, 'app:count': 10 });
+  await server.process.stop();
+});
+
 it('keeps runs, their order and their keys beyond the end of a server', async () => {
   const uri = `sqlite:${join(folder, 'kept.db')}`;
   const first = await Replica.start(uri);
