@@ -59,7 +59,7 @@ export class RunRecovery {
       let adopted: AdoptedRun[];
       do {
         adopted = await store.adopt(known, line.isSteady);
-        for (const run of adopted) await this.#take(run);
+        await Promise.all(adopted.map((run) => this.#take(run)));
       } while (adopted.length >= adoptedAtOnce && !this.#isClosed);
     } catch (error) {
       log?.warn({ err: error }, 'runs of other servers could not be taken over');

@@ -5,11 +5,14 @@ import { asAppError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { answerMs, Pulse } from './pulse.ts';
 
+/** How long connections are tried to be made, as long as nobody says that the database is away. */
+const patienceMs = 10_000;
+
 export interface PostgresOptions {
   /** Connections at the same time. */
   readonly maxConnections?: number;
   readonly connectTimeoutMs?: number;
-  /** How long a statement may wait for a connection, and then for its answer, from a database that is there. */
+  /** How long a statement may wait for a connection to be free. */
   readonly waitTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   /** Told of connections that break while nobody uses them. */
@@ -184,11 +187,16 @@ function checkedOut({ pool, pulse }: Connected): Promise<PoolClient> {
       isGivenUp = true;
       reject(asAppError(new Error('The connection has a timeout')));
     });
-    pool.connect((error, client) => {
-      pulse.leave(waiting);
-      if (!client) reject(asAppError(error));
-      else if (isGivenUp) client.release();
-      else resolve(client);
-    });
+    const endMs = performance.now() + patienceMs;
+    const connect = (): void =>
+      pool.connect((error, client) => {
+        const mayTryAgain = !isGivenUp && performance.now() < endMs && /timeout/i.test(error?.message ?? '');
+        if (mayTryAgain) return connect(); // it is slow, or we are: whether it is away, the pulse tells
+        pulse.leave(waiting);
+        if (!client) reject(asAppError(error));
+        else if (isGivenUp) client.release();
+        else resolve(client);
+      });
+    connect();
   });
 }

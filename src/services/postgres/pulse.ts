@@ -4,7 +4,9 @@ import { sqlStateOf } from './errors.ts';
 /** How long something may wait for the database until that is asked whether it is there. */
 const patienceMs = 500;
 /** How long it may take to answer that. */
-export const answerMs = 1_500;
+export const answerMs = 2_000;
+/** An answer that is noticed to be late by more was not looked for in time: that is our fault. */
+const lateMs = 200;
 
 interface Waiting {
   readonly sinceMs: number;
@@ -55,7 +57,7 @@ export class Pulse {
   async #ask(): Promise<void> {
     const askedMs = performance.now();
     const isThere = await this.#questions.query('select 1').then(() => true, isAnswer);
-    if (!isThere) {
+    if (!isThere && performance.now() - askedMs < answerMs + lateMs) {
       for (const waiting of this.#waiting) {
         if (waiting.sinceMs > askedMs) break;
         this.#waiting.delete(waiting);

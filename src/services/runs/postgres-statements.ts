@@ -1,3 +1,5 @@
+import type { RunKind } from '../../core/run-store.ts';
+import type { RunKey } from '../../core/runs.ts';
 import { forgottenAtOnce, isEnded } from './run-rows.ts';
 
 // Whoever changes a run's place locks the row of its session first: that row orders everything.
@@ -155,3 +157,27 @@ export const handBackStatement = `update agent_runs set home = null
 /** $1 home */
 export const goneStatement = `delete from agent_replicas
   where id = $1 or alive_until < now() - interval '10 minutes'`;
+
+export interface Entered {
+  readonly rowId: string;
+  readonly sessionNumber: number;
+  readonly state: string;
+  readonly fence: number;
+}
+
+export interface Orphan {
+  readonly rowId: string;
+  readonly sessionNumber: number;
+  readonly runId: string;
+  readonly home: string | null;
+}
+
+export interface Taken extends RunKey {
+  readonly state: string;
+  readonly kind: RunKind;
+  readonly isDetached: boolean;
+  readonly input: string;
+  readonly attempts: number;
+  readonly cancel: string | null;
+  readonly takesBack: string | null;
+}

@@ -9,7 +9,6 @@ import {
   type Placed,
   type Placing,
   type RunEnd,
-  type RunKind,
   type RunRef,
   type RunStore,
   type StoredRun,
@@ -64,7 +63,7 @@ export class PostgresRuns implements RunStore {
     const query = { name: 'agent-run-enter', text: sql.enterStatement, values };
     try {
       const row = run.isNew
-        ? (await this.#query<Entered>(query))[0]
+        ? (await this.#query<sql.Entered>(query))[0]
         : await this.#database.transaction((client) => enterAgain(client, query, key));
       if (!row) throw await this.#refusal(key, maxOpen);
       const ref = { session: row.sessionNumber, id: row.rowId };
@@ -160,18 +159,19 @@ export class PostgresRuns implements RunStore {
   }
 
   async adopt(known: () => readonly string[], mayJudge: boolean): Promise<AdoptedRun[]> {
-    const orphans = await this.#query<Orphan>({
+    const orphans = await this.#query<sql.Orphan>({
       name: 'agent-run-orphans',
       text: sql.orphansStatement,
       values: [this.home, known(), mayJudge, leaseMs, quietMs, adoptedAtOnce],
     });
-    const adopted: AdoptedRun[] = [];
     const stillKnown = new Set(known());
-    for (const { rowId, sessionNumber, home, runId } of orphans) {
-      if (home === this.home && stillKnown.has(runId)) continue;
-      const run = await this.#adopt({ session: sessionNumber, id: rowId }, home);
-      if (run) adopted.push(run);
-    }
+    const lost = orphans.filter(({ home, runId }) => home !== this.home || !stillKnown.has(runId));
+    const taken = await Promise.allSettled(
+      lost.map(({ rowId, sessionNumber, home }) => this.#adopt({ session: sessionNumber, id: rowId }, home)),
+    );
+    const adopted = taken.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []));
+    const failed = taken.find((one) => one.status === 'rejected');
+    if (failed && adopted.length === 0) throw failed.reason; // else the others are looked for again
     return adopted;
   }
 
@@ -202,7 +202,7 @@ export class PostgresRuns implements RunStore {
     return this.#retried(() =>
       this.#database.transaction(async (client) => {
         await client.query({ text: sql.lockStatement, values: [ref.session] });
-        const { rows } = await client.query<Taken>({ text: sql.takeStatement, values: [ref.id, home, this.home] });
+        const { rows } = await client.query<sql.Taken>({ text: sql.takeStatement, values: [ref.id, home, this.home] });
         const [taken] = rows;
         if (!taken) return undefined;
         const fence =
@@ -259,34 +259,13 @@ export class PostgresRuns implements RunStore {
   }
 }
 
-interface Entered {
-  readonly rowId: string;
-  readonly sessionNumber: number;
-  readonly state: string;
-  readonly fence: number;
-}
-
-interface Orphan extends Pick<Entered, 'rowId' | 'sessionNumber'> {
-  readonly runId: string;
-  readonly home: string | null;
-}
-
-interface Taken extends RunKey, Pick<Entered, 'state'> {
-  readonly kind: RunKind;
-  readonly isDetached: boolean;
-  readonly input: string;
-  readonly attempts: number;
-  readonly cancel: string | null;
-  readonly takesBack: string | null;
-}
-
 /** A run that is open already must not be counted again, so nothing may be left of the attempt. */
 async function enterAgain(
   client: Queryable,
   query: { text: string; values: unknown[] },
   key: RunKey,
-): Promise<Entered | undefined> {
-  const { rows } = await client.query<Entered>(query);
+): Promise<sql.Entered | undefined> {
+  const { rows } = await client.query<sql.Entered>(query);
   if (rows[0]) return rows[0];
   const { rows: open } = await client.query({
     text: `${sql.findStatement} and r.state in ('queued', 'running')`,
