@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { AppError } from '../../base/errors.ts';
 import type { Dialect } from './dialect.ts';
+import { isOutage } from './errors.ts';
 import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
 
 /** Any number, as long as every server of ours takes the same. */
@@ -21,13 +22,18 @@ export async function migrate(client: PoolClient): Promise<Dialect> {
     await client.query(adkTables);
     for (const [index, step] of migrations.entries()) {
       if (index < version) continue;
-      await client.query(step);
+      await client.query(step).catch((error: unknown) => {
+        throw isOutage(error) ? error : stepFailed(index + 1, error);
+      });
       await client.query('insert into agent_schema (version) values ($1)', [index + 1]);
     }
   }
   await indexAgain(client);
   return dialectOf(client);
 }
+
+const stepFailed = (number: number, cause: unknown): AppError =>
+  new AppError('ConfigurationException', `The tables cannot be brought up to date: step ${number} fails`, { cause });
 
 /** Asks first: who only serves needs no right to make tables, once somebody has. */
 async function versionOf(client: PoolClient): Promise<number> {
@@ -76,6 +82,8 @@ async function dialectOf(client: PoolClient): Promise<Dialect> {
   );
   return {
     time: (ms) => (isZoned ? `to_timestamp(${ms} / 1000.0)` : `(to_timestamp(${ms} / 1000.0) at time zone 'UTC')`),
+    // Python takes the time within for one in seconds.
+    eventData: (json, seconds) => (isZoned ? json : `jsonb_set(${json}, '{timestamp}', to_jsonb(${seconds}))`),
     hasEventSequence: ofSessions.some(({ column_name }) => column_name === 'event_sequence'),
   };
 }

@@ -41,7 +41,8 @@ const row = `select s.app_name as "appName", s.user_id as "userId", s.id as "ses
   from sessions s left join app_states a on a.app_name = s.app_name
   left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;
 
-export function sessionStatements({ time, hasEventSequence }: Dialect): SessionStatements {
+export function sessionStatements(dialect: Dialect): SessionStatements {
+  const { time, eventData } = dialect;
   const appends = new Map<string, NamedStatement>();
   return {
     find: `${row} where s.id = $3 and s.app_name = $1 and s.user_id = $2`,
@@ -53,7 +54,7 @@ export function sessionStatements({ time, hasEventSequence }: Dialect): SessionS
       const name = `agent-append${isGuarded ? '-guard' : ''}${changesState ? '-state' : ''}${changesScopes ? '-scopes' : ''}`;
       const known = appends.get(name);
       if (known) return known;
-      const made = { name, text: appendStatement({ time, hasEventSequence }, shape) };
+      const made = { name, text: appendStatement(dialect, shape) };
       appends.set(name, made);
       return made;
     },
@@ -68,7 +69,7 @@ export function sessionStatements({ time, hasEventSequence }: Dialect): SessionS
         insert into agent_events (session_num, seq, event_id, body)
           select $4::bigint, $10::bigint + position, id, body from given)
       insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)
-        select id, $1, $2, $3, invocation_id, ${time('ms')}, data::jsonb, $10::bigint + position from given`,
+        select id, $1, $2, $3, invocation_id, ${time('ms')}, ${eventData('data::jsonb', 'ms / 1000')}, $10::bigint + position from given`,
   };
 }
 
@@ -85,7 +86,7 @@ function createStatement(time: Dialect['time']): string {
 
 // $1 app, $2 user, $3 session, $4 time in ms, $5 time in s, $6 event id, $7 invocation, $8 event_data, $9 body.
 function appendStatement(
-  { time, hasEventSequence }: Dialect,
+  { time, eventData, hasEventSequence }: Dialect,
   { isGuarded, changesState, changesScopes }: AppendShape,
 ): string {
   let values = 9;
@@ -103,7 +104,7 @@ function appendStatement(
         returning num, next_seq - 1 as seq, update_time, last_update),
     event as (
       insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)
-        select $6, $1, $2, $3, $7, update_time, $8::jsonb, seq from made),
+        select $6, $1, $2, $3, $7, update_time, ${eventData('$8::jsonb', '$5::float8')}, seq from made),
     booked as (
       insert into agent_events (session_num, seq, event_id, body${isGuarded ? ', run_id, step' : ''})
         select num, seq, $6, $9${isGuarded ? `, ${run}, ${step}::int` : ''} from made)

@@ -141,7 +141,7 @@ function insertEvent({ connection, dialect }: WriteContext, key: SessionKey, eve
     key.sessionId,
     event.invocationId,
     dialect.time(event.ms),
-    event.eventData,
+    dialect.eventData(event.eventData, event.timestamp),
     event.seq,
   );
   connection.run(

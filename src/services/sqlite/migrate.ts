@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
+import { isOutage } from './errors.ts';
 import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
 
 /** How the tables of this database differ from those of ADK for TypeScript: Python's have other times, and a counter. */
@@ -7,6 +8,8 @@ export interface Dialect {
   /** A time as its columns hold it. */
   readonly time: (ms: number) => number | string;
   readonly hasEventSequence: boolean;
+  /** An event's JSON as its column holds it, of an event in ADK's JSON and its time in seconds. */
+  readonly eventData: (json: string, seconds: number) => string;
 }
 
 /**
@@ -35,7 +38,13 @@ function bringUpToDate(connection: Connection): void {
   if (version < migrations.length) connection.exec(adkTables);
   for (const [index, step] of migrations.entries()) {
     if (index < version) continue;
-    connection.exec(step);
+    try {
+      connection.exec(step);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      const message = `The tables cannot be brought up to date: step ${index + 1} fails`;
+      throw new AppError('ConfigurationException', message, { cause: error });
+    }
     connection.run('insert into agent_schema values (?, ?)', index + 1, Date.now());
   }
   connection.exec(helpfulIndexes);
@@ -69,11 +78,16 @@ export function dialectOf(connection: Connection): Dialect {
   const isPython = columns.some(({ name, type }) => name === 'app_name' && /varchar/i.test(type));
   return {
     time: isPython ? pythonTime : (ms) => ms,
+    eventData: isPython ? pythonEvent : (json) => json,
     hasEventSequence: columns.some(({ name }) => name === 'event_sequence'),
   };
 }
 
 const pythonTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1).replace('T', ' ')}000`;
+
+/** Python takes the time within for one in seconds. */
+const pythonEvent = (json: string, timestamp: number): string =>
+  JSON.stringify({ ...(JSON.parse(json) as object), timestamp });
 
 /** The milliseconds of a time column, in whichever way it is kept. */
 export function msOf(time: number | string): number {

@@ -105,11 +105,12 @@ it('opens a database of ADK for Python, whose times have no zone and whose sessi
     const session = await sessions.createSession(key, { sessionId });
     const stored = await sessions.appendEvent(session, saying('hi'));
 
-    const { rows } = await client.query<{ event_sequence: number; ms: number }>(
-      'select event_sequence, (extract(epoch from e.timestamp) * 1000)::float8 as ms from sessions, events e',
+    const { rows } = await client.query<{ event_sequence: number; ms: number; seconds: number }>(
+      `select event_sequence, (extract(epoch from e.timestamp) * 1000)::float8 as ms,
+        (event_data -> 'timestamp')::float8 as seconds from sessions, events e`,
     );
 
-    expect(rows[0]?.event_sequence).toBe(1);
+    expect(rows[0]).toMatchObject({ event_sequence: 1, seconds: stored.timestamp });
     expect(Math.abs(rows[0]!.ms - stored.timestamp * 1000)).toBeLessThan(10);
     expect((await open().getSession(key))?.lastUpdateTime).toBe(session.lastUpdateTime);
   });

@@ -106,14 +106,28 @@ it('opens a database of ADK for Python, whose times are texts and whose sessions
     expect(session.lastUpdateTime).toBe(Date.parse('2026-11-21T20:00:01.123Z') / 1000);
     await sessions.appendEvent(session, saying('hi', {}, { timestamp: 1_900_000_000.5 }));
 
-    const stored = file.prepare('select s.event_sequence, s.update_time, e.timestamp from sessions s, events e').get();
+    const columns = `s.event_sequence, s.update_time, e.timestamp, e.event_data ->> 'timestamp' as seconds`;
+    const stored = file.prepare(`select ${columns} from sessions s, events e`).get();
 
     expect({ ...stored }).toEqual({
       event_sequence: 1,
+      seconds: 1_900_000_000.5,
       update_time: '2030-03-17 17:46:40.500000',
       timestamp: '2030-03-17 17:46:40.500000',
     });
     expect((await open().getSession(key))?.lastUpdateTime).toBe(1_900_000_000.5);
+  });
+});
+
+it('leaves a database as it was when its tables cannot be brought up to date', async () => {
+  await withDatabase(async ({ file, open }) => {
+    file.exec(`${adkTables}; create table agent_artifacts (mine text)`);
+    const tables = (): unknown => file.prepare('select sql from sqlite_master order by name').all();
+    const before = tables();
+
+    await expect(open().check()).rejects.toMatchObject({ code: 'ConfigurationException' });
+
+    expect(tables()).toEqual(before);
   });
 });
 
