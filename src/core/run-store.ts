@@ -64,7 +64,7 @@ export interface AdoptedRun {
   /** Absent: it waits in line. */
   readonly fence: number | undefined;
   readonly steps: number;
-  /** How often it lost its home. */
+  /** How often it lost its home while it was in progress. */
   readonly attempts: number;
   /** Its home was this replica: the store was out of reach, not the replica. */
   readonly isOwn: boolean;

@@ -22,8 +22,8 @@ export interface RecoveryOptions {
 }
 
 const lookMs = 500;
-/** A run that has lost so many homes may be what kills them. */
-const maxAttempts = 10;
+/** A run that has lost so many homes more than it has stored events may be what kills them. */
+const maxVainAttempts = 10;
 
 /** Looks for runs whose replica is gone, and goes on with them. */
 export class RunRecovery {
@@ -144,11 +144,12 @@ export class RunRecovery {
 }
 
 /** Why a run is not to go on; `undefined` when it is. */
-function endOf({ cancel, kind, isOwn, isDetached, attempts }: AdoptedRun): AppError | undefined {
+function endOf({ cancel, kind, isOwn, isDetached, attempts, steps }: AdoptedRun): AppError | undefined {
   if (cancel !== undefined) return reasonFor(cancel);
   if (kind === 'live') return new AppError('run_interrupted', 'The conversation lost its server');
   // Whoever asked for it was told that it failed.
   if (isOwn && !isDetached) return new AppError('run_interrupted', 'The database could not be reached');
-  if (attempts > maxAttempts) return new AppError('run_interrupted', 'The run lost its server again and again');
+  if (attempts - steps > maxVainAttempts)
+    return new AppError('run_interrupted', 'The run lost its server again and again');
   return undefined;
 }

@@ -110,9 +110,9 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
 
       const taken = await other.adopt(() => [], true);
 
-      expect(taken.map(({ ref, fence }) => [ref.id, typeof fence])).toEqual([
-        [first.ref.id, 'number'],
-        [second.ref.id, 'undefined'],
+      expect(taken.map(({ ref, fence, attempts }) => [ref.id, typeof fence, attempts])).toEqual([
+        [first.ref.id, 'number', 1],
+        [second.ref.id, 'undefined', 0],
       ]);
       expect(await one.begin(second.ref)).toBe('gone');
     });

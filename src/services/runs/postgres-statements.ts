@@ -138,7 +138,7 @@ export const orphansStatement = `select r.id as "rowId", r.session_num::float8 a
 export const lockStatement = `select num from sessions where num = $1 for update`;
 
 // $1 run, $2 the home it had, $3 the home it gets
-export const takeStatement = `update agent_runs r set home = $3, attempts = attempts + 1 from sessions s
+export const takeStatement = `update agent_runs r set home = $3, attempts = attempts + (r.state = 'running')::int from sessions s
   where r.id = $1 and r.home is not distinct from $2 and r.state in ('queued', 'running') and s.num = r.session_num
   returning r.state, r.kind, r.is_detached as "isDetached", r.input, r.attempts, r.cancel,
     r.takes_back as "takesBack", r.invocation_id as "runId", s.app_name as "appName", s.user_id as "userId", s.id as "sessionId"`;

@@ -1,5 +1,13 @@
 import { AppError } from '../../base/errors.ts';
-import { leaseMs, type NewRun, type Placed, type Placing, type RunEnd, type RunRef } from '../../core/run-store.ts';
+import {
+  type AdoptedRun,
+  leaseMs,
+  type NewRun,
+  type Placed,
+  type Placing,
+  type RunEnd,
+  type RunRef,
+} from '../../core/run-store.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteContext } from '../sqlite/write-context.ts';
@@ -182,13 +190,16 @@ export interface TakeInput {
 export function takeRun(
   { connection }: WriteContext,
   { home, ref, from }: TakeInput,
-): { fence: number | undefined; steps: number } | undefined {
-  const sql = `update agent_runs set home = ?, attempts = attempts + 1 where id = ? and home is ? and ${isOpen}`;
+): Pick<AdoptedRun, 'fence' | 'steps' | 'attempts'> | undefined {
+  const sql = `update agent_runs set home = ?, attempts = attempts + (state = 'running') where id = ? and home is ? and ${isOpen}`;
   if (connection.run(sql, home, ref.id, from) === 0) return undefined;
-  const row = connection.get<{ state: string }>('select state from agent_runs where id = ?', ref.id);
+  const row = connection.get<{ state: string; attempts: number }>(
+    'select state, attempts from agent_runs where id = ?',
+    ref.id,
+  );
   tellAlive(connection, home);
   const fence = row?.state === 'running' ? own(connection, ref.session, home) : undefined;
-  return { fence, steps: stepsOf(connection, ref.id) };
+  return { fence, steps: stepsOf(connection, ref.id), attempts: row?.attempts ?? 0 };
 }
 
 export function handBackRuns(

@@ -117,7 +117,7 @@ export class SqliteRuns implements RunStore {
   /** The file is not out of reach while its server lives: a sign of life that is overdue says enough. */
   async adopt(known: () => readonly string[]): Promise<AdoptedRun[]> {
     const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home, r.kind,
-        r.is_detached as isDetached, r.input, r.attempts, r.cancel, r.takes_back as takesBack, s.app_name as appName, s.user_id as userId,
+        r.is_detached as isDetached, r.input, r.cancel, r.takes_back as takesBack, s.app_name as appName, s.user_id as userId,
         s.id as sessionId, exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > ?) as isAlive
       from agent_runs r join sessions s on s.num = r.session_num
       where r.state in ('queued', 'running') order by r.pos`;
@@ -164,7 +164,6 @@ export class SqliteRuns implements RunStore {
       kind: row.kind,
       isDetached: row.isDetached === 1,
       input: row.input,
-      attempts: row.attempts + 1,
       cancel: row.cancel ?? undefined,
       takesBack: row.takesBack ?? undefined,
       isOwn: home === this.home,
@@ -182,7 +181,6 @@ interface OpenRow extends RunRef, RunKey {
   readonly kind: RunKind;
   readonly isDetached: number;
   readonly input: string;
-  readonly attempts: number;
   readonly cancel: string | null;
   readonly takesBack: string | null;
   readonly isAlive: number;
