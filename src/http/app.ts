@@ -10,10 +10,11 @@ import { readJsonBody } from './json-body.ts';
 import { isUpgrade, registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
 import { mount } from './mount.ts';
-import { answerClientError, problemSender } from './problems.ts';
+import { problemSender } from './problems.ts';
 import { Pulse } from './pulse.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
+import { limitSilence, onClientError } from './unhurried.ts';
 import { unknownRoute } from './unknown-route.ts';
 import { registerUploads } from './uploads.ts';
 
@@ -56,7 +57,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
       deps.runs.drain(config.shutdownGraceMs),
     ]).then(() => {});
   });
-  if (config.builderRoot !== undefined) await registerUploads(app);
+  if (config.builderRoot !== undefined) await registerUploads(app, config.uploadIdleMs);
   await registerCors(app, config);
   await registerDevUi(app, config, deps.log);
   mount(
@@ -64,6 +65,10 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     operations.filter(({ takesBytes }) => !takesBytes),
   );
   await app.register(async (bytes) => {
+    bytes.addHook('onRequest', (request, reply, done) => {
+      limitSilence(request.raw, reply.raw, config.uploadIdleMs);
+      done();
+    });
     bytes.removeAllContentTypeParsers();
     bytes.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     mount(
@@ -83,7 +88,7 @@ function serverOptions(config: HttpConfig): FastifyHttpOptions<Server> {
     return503OnClosing: false, // the guard answers in our format
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: onClientError,
     routerOptions: { maxParamLength: 16_384 },
     ...(config.defaultApp === undefined ? {} : { rewriteUrl: rewriteUrl(config.defaultApp) }),
     http: {

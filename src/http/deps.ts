@@ -107,6 +107,8 @@ export interface HttpConfig {
   readonly keepAliveMs: number;
   /** How long a client may leave its event stream unread. */
   readonly stallMs: number;
+  /** How long the client of an upload may be silent; other bodies have 30 s in all. */
+  readonly uploadIdleMs: number;
   /** How long a run may go on after its client left with `onDisconnect: "continue"`. */
   readonly detachedRunMs: number;
   /** How often a live client is asked whether it is still there; one that does not answer until the next time is left. */
@@ -125,6 +127,7 @@ export const httpDefaults: HttpConfig = {
   shutdownGraceMs: 30_000,
   keepAliveMs: 15_000,
   stallMs: 60_000,
+  uploadIdleMs: 30_000,
   detachedRunMs: 600_000,
   livePingMs: 20_000,
   liveIdleMs: 1_800_000,

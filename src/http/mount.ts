@@ -47,7 +47,8 @@ function handlerOf(operation: Operation): Handler {
     };
     const answer = await operation.handle(input, { request, reply });
     // Awaiting a reply that is sent yields nothing, so `answer` cannot tell: the reply itself does.
-    if (reply.sent) return reply;
+    if (reply.raw.errored) throw reply.raw.errored;
+    if (reply.sent || reply.raw.headersSent) return reply; // the latter alone when the client left
     await endOfTurn();
     const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer ?? null);
     return reply.header('content-type', jsonType).send(text);

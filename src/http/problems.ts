@@ -14,10 +14,11 @@ const maxInstanceLength = 512;
 /** Answers every thrown error as an RFC 9457 problem. The only place where errors become responses. */
 export function problemSender(log: Log) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = asAppError(thrown);
+    const error = thrown === request.raw.errored ? bodyBrokeOff(thrown) : asAppError(thrown);
     const problem = problemOf(error, request.url);
     if (!(error instanceof AppError)) log.error({ err: error, route: request.routeOptions.url }, 'request failed');
     else if (problem.status >= 500) log.warn({ err: error, route: request.routeOptions.url }, 'request failed');
+    if (reply.raw.headersSent) return; // the answer broke off
     if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
     // Fastify closes the connection on a body it did not read; a client that is still sending could lose the answer.
     reply.removeHeader('connection');
@@ -27,6 +28,10 @@ export function problemSender(log: Log) {
       .send(Buffer.from(JSON.stringify(problem))); // as bytes: Fastify adds a charset to text
   };
 }
+
+/** For a client that left while it sent. */
+const bodyBrokeOff = (cause: unknown): AppError =>
+  new AppError('invalid_request', 'The request body did not arrive whole', { cause });
 
 /** The body of an error answer. Details of unplanned errors stay in the log. */
 export function problemOf(error: unknown, url: string | undefined, statusInstead?: number): Problem {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
+import { limitSilence } from './unhurried.ts';
 
 /** One file of a form, under the name it was sent with. */
 export interface FormFile {
@@ -11,8 +12,12 @@ const maxFileBytes = 1_000_000;
 const maxFiles = 50;
 
 /** Lets routes read forms with files. Loaded only where something takes them. */
-export async function registerUploads(app: FastifyInstance): Promise<void> {
+export async function registerUploads(app: FastifyInstance, idleMs: number): Promise<void> {
   const { default: multipart } = await import('@fastify/multipart');
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.headers['content-type']?.startsWith('multipart/')) limitSilence(request.raw, reply.raw, idleMs);
+    done();
+  });
   await app.register(multipart, {
     // The folders in a name are checked by the routes, rather than cut off unseen.
     preservePath: true,

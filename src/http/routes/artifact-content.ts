@@ -37,7 +37,7 @@ export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }
         }
         const mimeType = request.headers['content-type'] ?? 'application/octet-stream';
         const limit = artifacts.saveArtifactContent ? artifactLimitBytes : bodyLimitBytes;
-        const bytes = upTo(limit, (request.body as Readable | undefined) ?? Readable.from([]));
+        const bytes = bytesOf((request.body as Readable | undefined) ?? Readable.from([]), limit);
         const version = artifacts.saveArtifactContent
           ? await artifacts.saveArtifactContent(key, name, { mimeType, bytes })
           : await saveWhole(artifacts, { key, name, mimeType }, bytes);
@@ -51,9 +51,10 @@ export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }
   ];
 }
 
-async function* upTo(limit: number, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+/** The bytes of a body, which stays open when they are not read to their end: the answer goes the same way. */
+async function* bytesOf(body: Readable, limit: number): AsyncGenerator<Uint8Array, void, void> {
   let size = 0;
-  for await (const chunk of bytes) {
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
     if (size > limit) throw new AppError('too_large', `An artifact may have ${limit} bytes here`);
     yield chunk;
@@ -118,7 +119,20 @@ export function sendContent(content: StoredContent, name: string, { request, rep
   return reply
     .header('content-type', safeType(about.mimeType))
     .header('content-length', end - start)
-    .send(Readable.from(content.read({ start, end }), { objectMode: false }));
+    .send(Readable.from(bytesFor(reply, content.read({ start, end })), { objectMode: false }));
+}
+
+/** Breaks off an answer that has begun with what reading failed with: Fastify would not say why. */
+async function* bytesFor(
+  reply: FastifyReply,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (reply.raw.headersSent) reply.raw.destroy(error as Error);
+    throw error;
+  }
 }
 
 /** The type that was stored, unless a header could not hold it. */

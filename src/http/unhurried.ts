@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { answerClientError } from './problems.ts';
+
+const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT';
+/** How often the time is looked at before it is over. */
+const looks = 6;
+
+/** By socket: the request whose body is limited by its silence. */
+const unhurried = new WeakMap<Socket, IncomingMessage>();
+
+/**
+ * Lets the body of a request take any time, as long as it is never silent for `idleMs` while we wait for it. What comes
+ * after the answer has that time in all, so that a client which sends first and reads then gets its answer.
+ */
+export function limitSilence(request: IncomingMessage, response: ServerResponse, idleMs: number): void {
+  const { socket } = request;
+  unhurried.set(socket, request);
+  let seen = socket.bytesRead;
+  let silent = 0;
+  let timer = setInterval(() => {
+    const waitsForUs = request.complete || request.readableLength > 0;
+    silent = waitsForUs || socket.bytesRead > seen ? 0 : silent + 1;
+    seen = socket.bytesRead;
+    if (silent < looks) return;
+    answerClientError(Object.assign(new Error('The body stopped coming'), { code: lateCode }), socket);
+    socket.destroySoon();
+  }, idleMs / looks);
+  response.once('finish', () => {
+    clearInterval(timer);
+    if (request.complete || request.destroyed) return;
+    timer = setTimeout(() => socket.destroy(), idleMs);
+    request.on('data', () => {}).resume(); // a listener, because its reader may not have let go yet
+  });
+  request.once('close', () => clearInterval(timer));
+}
+
+/** Node's limit on the whole time of a request goes for all but these. */
+export function onClientError(error: Error & { code?: string }, socket: Socket): void {
+  const isExcused = error.code === lateCode && unhurried.get(socket)?.complete === false;
+  if (!isExcused) answerClientError(error, socket);
+}
