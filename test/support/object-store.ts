@@ -26,6 +26,8 @@ export class ObjectStoreDouble {
   outage: number | undefined;
   /** So many of the next requests of this method are carried out, and then the connection breaks. */
   readonly losing = { method: 'PUT', times: 0 };
+  /** Requests it is true of get no answer, and objects that are read stop after half of their bytes. */
+  stalls: ((request: string) => boolean) | undefined;
   /** `METHOD path?query` of each request. */
   readonly requests: string[] = [];
   readonly #server: Server;
@@ -68,6 +70,14 @@ export class ObjectStoreDouble {
 
   async #serve(message: IncomingMessage, response: ServerResponse, handler: ObjectHandler): Promise<void> {
     const chunks: Buffer[] = [];
+    const isStalled = this.stalls?.(`${message.method} ${message.url}`);
+    if (isStalled && message.method !== 'GET') return void this.requests.push(`${message.method} ${message.url}`);
+    if (isStalled) {
+      response.end = ((chunk: Buffer) => {
+        response.write(chunk.subarray(0, chunk.length / 2));
+        return response;
+      }) as typeof response.end;
+    }
     try {
       for await (const chunk of message) chunks.push(chunk as Buffer);
     } catch {

@@ -72,10 +72,15 @@ export function bucketFailure(uri: string, error: unknown, status: number | unde
 export function watched(bytes: AsyncIterable<Uint8Array>): { bytes: AsyncIterable<Uint8Array>; failure: unknown } {
   const watch: { bytes: AsyncIterable<Uint8Array>; failure: unknown } = { bytes, failure: undefined };
   watch.bytes = (async function* () {
+    let isReading = true;
     try {
-      yield* bytes;
+      for await (const chunk of bytes) {
+        isReading = false;
+        yield chunk;
+        isReading = true;
+      }
     } catch (error) {
-      watch.failure = error;
+      if (isReading) watch.failure = error; // or else a stream was destroyed, which throws into its source
       throw error;
     }
   })();

@@ -11,6 +11,7 @@ import {
   type ObjectFacts,
   watched,
 } from './bucket.ts';
+import { sendUnlessSilent, silenceMs, unlessSilent } from './silence.ts';
 
 /**
  * A bucket of Google Cloud Storage. Credentials come from the environment, as in all Google tools; with
@@ -20,10 +21,12 @@ export class GoogleBucket implements Bucket {
   readonly uri: string;
   readonly maxMetadata = 8000;
   readonly #name: string;
+  readonly #silenceMs: number;
   #opened: Promise<Sdk.Bucket> | undefined;
 
-  constructor(name: string) {
+  constructor(name: string, silenceLimitMs = silenceMs) {
     this.#name = name;
+    this.#silenceMs = silenceLimitMs;
     this.uri = `gs://${name}`;
   }
 
@@ -83,7 +86,9 @@ export class GoogleBucket implements Bucket {
     const watch = watched(bytes);
     try {
       await this.#try((bucket) =>
-        pipeline(Readable.from(watch.bytes), bucket.file(name).createWriteStream(uploadOf(facts))),
+        sendUnlessSilent(watch.bytes, this.#silenceMs, (sent, signal) =>
+          pipeline(Readable.from(sent), bucket.file(name).createWriteStream(uploadOf(facts)), { signal }),
+        ),
       );
     } catch (error) {
       throw watch.failure ?? error;
@@ -96,7 +101,7 @@ export class GoogleBucket implements Bucket {
       bucket.file(name).createReadStream({ start, end: end - 1, validation: false, decompress: false }),
     );
     try {
-      yield* body as AsyncIterable<Uint8Array>;
+      yield* unlessSilent(body, this.#silenceMs);
     } catch (error) {
       // 416: what is there now is shorter.
       if (![404, 416].includes(statusOf(error) ?? 0)) throw bucketFailure(this.uri, error, statusOf(error));

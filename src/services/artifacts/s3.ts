@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { AppError } from '../../base/errors.ts';
@@ -8,8 +9,10 @@ import {
   type FoundObject,
   type ListedObject,
   type ObjectFacts,
+  retryAfter,
   watched,
 } from './bucket.ts';
+import { silenceMs, unlessSilent } from './silence.ts';
 
 export interface S3Place {
   readonly bucket: string;
@@ -17,6 +20,8 @@ export interface S3Place {
   readonly endpoint?: string | undefined;
   /** Default: that of the environment, or `us-east-1` where there is none. */
   readonly region?: string | undefined;
+  /** Default 30,000. */
+  readonly silenceMs?: number;
 }
 
 interface Opened {
@@ -114,7 +119,7 @@ export class S3Bucket implements Bucket {
       }
     });
     try {
-      yield* body;
+      yield* unlessSilent(body, this.#place.silenceMs ?? silenceMs);
     } catch (error) {
       throw bucketFailure(this.uri, error, statusOf(error));
     }
@@ -161,11 +166,32 @@ export class S3Bucket implements Bucket {
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),
-      requestHandler: { connectionTimeout: 5000, socketTimeout: 30_000 },
+      requestHandler: { connectionTimeout: 5000, socketTimeout: this.#place.silenceMs ?? silenceMs },
     });
+    client.middlewareStack.add(limitSilence(this.uri), { step: 'finalizeRequest', priority: 'low' });
     return { sdk, client };
   }
 }
+
+/**
+ * Below the SDK's repetitions: somebody waits, and what kept silent once would make them wait as long again. And what
+ * reads a body may take its time.
+ */
+const limitSilence =
+  (uri: string) =>
+  <Args, Answer extends { response: unknown }>(next: (args: Args) => Promise<Answer>) =>
+  async (args: Args): Promise<Answer> => {
+    try {
+      const answer = await next(args);
+      const { body } = answer.response as { body?: unknown };
+      if (body instanceof IncomingMessage) body.socket.setTimeout(0);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Error && error.name === 'TimeoutError')) throw error;
+      // Without the error as its cause, which the SDK would find.
+      throw new AppError('unavailable', `The bucket ${uri} does not answer`, { retryAfter });
+    }
+  };
 
 const secondsOf = (time = new Date()): number => time.getTime() / 1000;
 
