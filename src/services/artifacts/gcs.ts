@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type * as Sdk from '@google-cloud/storage';
+import { abortable } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import { optionalPackage } from '../optional-package.ts';
 import {
@@ -12,6 +13,9 @@ import {
   watched,
 } from './bucket.ts';
 import { sendUnlessSilent, silenceMs, unlessSilent } from './silence.ts';
+
+/** Bytes a millisecond that a bucket has to take of what is sent from memory. The SDK would wait for ever. */
+const slowest = 100;
 
 /**
  * A bucket of Google Cloud Storage. Credentials come from the environment, as in all Google tools; with
@@ -73,7 +77,8 @@ export class GoogleBucket implements Bucket {
     return this.#try(async (bucket) => {
       try {
         const preconditionOpts = { ifGenerationMatch: 0 };
-        await bucket.file(name).save(Buffer.from(bytes), { ...uploadOf(facts), preconditionOpts });
+        const limit = AbortSignal.timeout(this.#silenceMs + Math.ceil(bytes.length / slowest));
+        await abortable(bucket.file(name).save(Buffer.from(bytes), { ...uploadOf(facts), preconditionOpts }), limit);
         return true;
       } catch (error) {
         if (statusOf(error) === 412) return false;

@@ -66,6 +66,15 @@ describe.each(kinds)('$name', ({ double, isUpload, uploads, taken, open }) => {
     expect(requests.filter((request) => /^DELETE .*uploadId=/.test(request))).toHaveLength(taken);
   });
 
+  it('gives up a part its bucket does not answer', async () => {
+    const artifacts = new BucketArtifacts(open(double.url), '');
+    double.stalls = (request) => /^(?:POST|PUT) /.test(request);
+
+    const saved = artifacts.saveArtifact(freshKey(), 'note', { text: 'x' });
+
+    await expect(saved).rejects.toMatchObject({ code: 'unavailable', retryAfter: 2 });
+  });
+
   it('gives up a download whose bytes stop coming', async () => {
     const artifacts = new BucketArtifacts(open(double.url), '');
     const key = freshKey();
