@@ -22,12 +22,14 @@ async function look(lost: Pick<AdoptedRun, 'attempts' | 'steps'>) {
     takesBack: undefined,
     ...lost,
   };
-  const finish = vi.fn(async (..._ended: Parameters<RunStore['finish']>) => {});
-  const resume = vi.fn(async () => {});
+  const finish = vi.fn<RunStore['finish']>(async () => {});
+  const resume = vi.fn<() => Promise<void>>(async () => {});
   await new RunRecovery({
     store: { adopt: async () => [run], finish } as Partial<RunStore> as RunStore,
     line: { isInTouch: true, isSteady: true, known: [] } as Partial<DurableLine> as DurableLine,
-    sessions: { getSession: async () => ({ ...key, id: 's', events: [], state: {} }) } as never as SessionService,
+    sessions: {
+      getSession: async () => ({ ...key, id: 's', events: [], state: {}, lastUpdateTime: 1 }),
+    } as Partial<SessionService> as SessionService,
     resume,
     takeBack: async () => {},
   }).look();
