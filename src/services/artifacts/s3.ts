@@ -187,7 +187,8 @@ const limitSilence =
       if (body instanceof IncomingMessage) body.socket.setTimeout(0);
       return answer;
     } catch (error) {
-      if (!(error instanceof Error && error.name === 'TimeoutError')) throw error;
+      // With a code, it is a connection that broke, which the SDK calls the same: that is tried again.
+      if (!(error instanceof Error && error.name === 'TimeoutError') || 'code' in error) throw error;
       // Without the error as its cause, which the SDK would find.
       throw new AppError('unavailable', `The bucket ${uri} does not answer`, { retryAfter });
     }
