@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Dialect } from './dialect.ts';
 import { asAppError } from './errors.ts';
 import { migrate } from './migrate.ts';
-import { answerMs, Pulse } from './pulse.ts';
+import { answerMs, Reachability } from './reachability.ts';
 
 /** How long connections are tried to be made, as long as nobody says that the database is away. */
 const patienceMs = 10_000;
@@ -29,7 +29,7 @@ export interface Queryable {
 
 interface Connected {
   readonly pool: Pool;
-  readonly pulse: Pulse;
+  readonly reachability: Reachability;
 }
 
 interface Opened extends Connected {
@@ -75,8 +75,8 @@ export class PostgresDatabase {
 
   /** Runs a statement on such a connection, which is ended when the database does not answer. Throws `unavailable`. */
   async queryOn<Row extends object>(client: PoolClient, query: QueryConfig | string): Promise<Row[]> {
-    const { pulse } = await this.#open();
-    return (await watched(pulse, client, () => client.query<Row & Record<string, unknown>>(query))).rows;
+    const { reachability } = await this.#open();
+    return (await watched(reachability, client, () => client.query<Row & Record<string, unknown>>(query))).rows;
   }
 
   async check(): Promise<void> {
@@ -88,7 +88,7 @@ export class PostgresDatabase {
     this.#isClosed = true;
     const connected = await this.#connected;
     this.#connected = undefined;
-    await Promise.all([connected?.pool.end(), connected?.pulse.close()]);
+    await Promise.all([connected?.pool.end(), connected?.reachability.close()]);
   }
 
   async #open(): Promise<Opened> {
@@ -129,7 +129,7 @@ export class PostgresDatabase {
     const questions = new pg.Pool({ ...all, max: 1, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
     // Without a listener, a connection that breaks would end the process. The pool has dropped it by now.
     for (const one of [pool, questions]) one.on('error', (error) => onIdleError?.(error));
-    return { pool, pulse: new Pulse(questions) };
+    return { pool, reachability: new Reachability(questions) };
   }
 }
 
@@ -157,7 +157,7 @@ async function used<T>(connected: Connected, work: (client: PoolClient) => Promi
   };
   client.on('error', onError);
   try {
-    return await watched(connected.pulse, client, () => work(client));
+    return await watched(connected.reachability, client, () => work(client));
   } catch (error) {
     isBroken ||= error instanceof AppError && error.code === 'unavailable';
     throw error;
@@ -168,22 +168,22 @@ async function used<T>(connected: Connected, work: (client: PoolClient) => Promi
 }
 
 /** A connection that is ended meanwhile fails what it is used for. */
-async function watched<T>(pulse: Pulse, client: PoolClient, work: () => Promise<T>): Promise<T> {
-  const waiting = pulse.enter(() => void client.end().catch(() => {}));
+async function watched<T>(reachability: Reachability, client: PoolClient, work: () => Promise<T>): Promise<T> {
+  const waiting = reachability.enter(() => void client.end().catch(() => {}));
   try {
     return await work();
   } catch (error) {
     throw asAppError(error);
   } finally {
-    pulse.leave(waiting);
+    reachability.leave(waiting);
   }
 }
 
 /** A connection of the pool, whoever waits for it or makes it: not longer than the database is there. */
-function checkedOut({ pool, pulse }: Connected): Promise<PoolClient> {
+function checkedOut({ pool, reachability }: Connected): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
     let isGivenUp = false;
-    const waiting = pulse.enter(() => {
+    const waiting = reachability.enter(() => {
       isGivenUp = true;
       reject(asAppError(new Error('The connection has a timeout')));
     });
@@ -191,8 +191,8 @@ function checkedOut({ pool, pulse }: Connected): Promise<PoolClient> {
     const connect = (): void =>
       pool.connect((error, client) => {
         const mayTryAgain = !isGivenUp && performance.now() < endMs && /timeout/i.test(error?.message ?? '');
-        if (mayTryAgain) return connect(); // it is slow, or we are: whether it is away, the pulse tells
-        pulse.leave(waiting);
+        if (mayTryAgain) return connect(); // it is slow, or we are: `reachability` tells whether it is away
+        reachability.leave(waiting);
         if (!client) reject(asAppError(error));
         else if (isGivenUp) client.release();
         else resolve(client);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,6 +8,7 @@ import { newEvent } from '../../../src/core/new-event.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
+import { LoneWrites } from '../../../src/services/sqlite/lone-writes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-lone-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -85,5 +86,31 @@ it('keeps the order of writes that come alone and together', async () => {
   }
 
   expect(await texts()).toEqual(expected);
+  await sessions.close();
+});
+
+it('acknowledges nothing that goes to a file that was taken away, and goes on when it is put back', async () => {
+  const { path, sessions, append, texts } = await open('away.db');
+
+  renameSync(path, `${path}.away`);
+  await expect(append('lost')).rejects.toMatchObject({ code: 'unavailable' });
+  renameSync(`${path}.away`, path);
+  await append('four');
+
+  expect(await texts()).toEqual(['one', 'two', 'three', 'four']);
+  await sessions.close();
+});
+
+it('leaves one of many to the thread, which brings the log into the file', async () => {
+  const { path, sessions } = await open('log.db');
+  const lone = new LoneWrites(path);
+  await lone.open();
+  const write = { name: 'beginRun', input: { home: 'here', ref: { session: 1, id: 'none' } } } as const;
+
+  const outcomes = Array.from({ length: 200 }, () => lone.perform(write));
+
+  expect(outcomes.some((outcome) => outcome !== undefined)).toBe(true);
+  expect(outcomes.some((outcome) => outcome === undefined)).toBe(true);
+  lone.end();
   await sessions.close();
 });

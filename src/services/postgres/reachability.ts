@@ -17,7 +17,7 @@ interface Waiting {
  * Tells a database that is slow from one that is away and does not say so, as when packets get lost: what waits for long
  * is given up once the database does not answer the simplest question either, over a connection of its own.
  */
-export class Pulse {
+export class Reachability {
   readonly #questions: Pool;
   /** The oldest first. */
   readonly #waiting = new Set<Waiting>();
