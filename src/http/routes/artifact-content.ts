@@ -8,6 +8,7 @@ import type { SessionKey } from '../../schemas/session.ts';
 import { byteRange, matchesTag } from '../byte-ranges.ts';
 import { type Call, type Operation, operation } from '../operation.ts';
 import { ArtifactParams } from '../path-params.ts';
+import { sendPulled } from '../pulled-body.ts';
 
 interface ContentRoutes {
   readonly services: Services;
@@ -116,23 +117,8 @@ export function sendContent(content: StoredContent, name: string, { request, rep
   }
   const { start, end } = range ?? { start: 0, end: size };
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
-  return reply
-    .header('content-type', safeType(about.mimeType))
-    .header('content-length', end - start)
-    .send(Readable.from(bytesFor(reply, content.read({ start, end })), { objectMode: false }));
-}
-
-/** Breaks off an answer that has begun with what reading failed with: Fastify would not say why. */
-async function* bytesFor(
-  reply: FastifyReply,
-  bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    yield* bytes;
-  } catch (error) {
-    if (reply.raw.headersSent) reply.raw.destroy(error as Error);
-    throw error;
-  }
+  reply.header('content-type', safeType(about.mimeType)).header('content-length', end - start);
+  return sendPulled(reply, content.read({ start, end }));
 }
 
 /** The type that was stored, unless a header could not hold it. */

@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { jsonType } from './mount.ts';
+
+/** Bytes of JSON that are made at a time. A text that surely fits is sent whole, with its length. */
+const chunkBytes = 256 * 1024;
+/** Bytes of UTF-8 that a unit of a JavaScript string can take. */
+const maxBytesPerUnit = 3;
+const stallMs = 60_000;
+
+/**
+ * Answers with bytes that are pulled no faster than the client reads them. A client that takes nothing for a minute is
+ * cut. A failure of the first pull becomes a problem, a later one breaks the answer off.
+ */
+export function sendPulled(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): FastifyReply {
+  reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
+  return reply.send(Readable.from(tellingFailures(reply, bytes), { objectMode: false, highWaterMark: 1 }));
+}
+
+/** Breaks off an answer that has begun with what reading failed with: Fastify would not say why. */
+async function* tellingFailures(
+  reply: FastifyReply,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    yield* bytes;
+  } catch (error) {
+    if (reply.raw.headersSent) reply.raw.destroy(error as Error);
+    throw error;
+  }
+}
+
+/**
+ * Answers JSON whose text comes in pieces of any length, so that the whole of it need not exist at once. They are pulled
+ * as the client reads, and other requests get their turn after each 256 KB.
+ */
+export async function sendJsonPieces(
+  reply: FastifyReply,
+  pieces: Iterable<string> | AsyncIterable<string>,
+): Promise<FastifyReply> {
+  const rest = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
+  const first: string[] = [];
+  let units = 0;
+  while (units * maxBytesPerUnit <= chunkBytes) {
+    const next = rest.next();
+    const { done, value } = next instanceof Promise ? await next : next; // waiting for each would cost more than sending it
+    if (done === true) return reply.header('content-type', jsonType).send(first.join(''));
+    first.push(value);
+    units += value.length;
+  }
+  reply.header('content-type', jsonType);
+  return sendPulled(reply, packed(first, rest));
+}
+
+/** The texts as bytes, in chunks of one size. Joining them first would cost several times as much. */
+async function* packed(
+  first: readonly string[],
+  rest: Iterator<string, void> | AsyncIterator<string, void>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const chunk = new Chunk();
+  const given = first.values();
+  try {
+    for (let source: typeof rest = given; ;) {
+      const next = source.next();
+      const { done, value } = next instanceof Promise ? await next : next;
+      if (done === true) {
+        if (source === rest) break;
+        source = rest;
+        continue;
+      }
+      for (let left = chunk.add(value); left !== ''; left = chunk.add(left)) {
+        yield chunk.take();
+        await nextTurn();
+      }
+    }
+    yield chunk.take();
+  } finally {
+    await rest.return?.();
+  }
+}
+
+const encoder = new TextEncoder();
+
+class Chunk {
+  #bytes = Buffer.allocUnsafeSlow(chunkBytes);
+  #used = 0;
+
+  /** Returns what there was no room for. */
+  add(text: string): string {
+    if (this.#used + text.length * maxBytesPerUnit <= chunkBytes) {
+      this.#used += this.#bytes.write(text, this.#used);
+      return '';
+    }
+    const { read, written } = encoder.encodeInto(text, this.#bytes.subarray(this.#used));
+    this.#used += written;
+    return text.slice(read);
+  }
+
+  /** The bytes so far; what is added next begins anew. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(0, this.#used);
+    this.#bytes = Buffer.allocUnsafeSlow(chunkBytes);
+    this.#used = 0;
+    return taken;
+  }
+}
