@@ -86,7 +86,9 @@ export class EventStream implements Pulsed {
   #isOver = false;
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
+  /** Beats since something was sent, and since the client last took what was. */
   #quietBeats = 0;
+  #unreadBeats = 0;
   #wake: (() => void) | undefined;
 
   constructor(reply: FastifyReply, options: SseOptions) {
@@ -109,7 +111,7 @@ export class EventStream implements Pulsed {
     this.#quietBeats = 0;
     if (this.#pending === '') process.nextTick(flush, this);
     this.#pending += text;
-    if (this.#pending.length < batchLength) return true;
+    if (this.#pending.length < batchLength) return !this.#response.writableNeedDrain;
     this.flush();
     return false;
   }
@@ -136,13 +138,15 @@ export class EventStream implements Pulsed {
   beat(): void {
     this.#quietBeats += 1;
     if (this.#response.writableNeedDrain) {
-      if (this.#quietBeats >= this.#options.stallBeats) this.#response.destroy();
+      this.#unreadBeats += 1;
+      if (this.#unreadBeats >= this.#options.stallBeats) this.#response.destroy();
     } else if (this.#quietBeats >= this.#options.keepAliveBeats) {
       this.send(': keep-alive\n\n');
     }
   }
 
   readonly #onReady = (): void => {
+    this.#unreadBeats = 0;
     this.#wake?.();
     this.#wake = undefined;
   };
