@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
+import { limitConnections, onClientError } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { rewriteUrl } from './default-app.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
@@ -14,7 +15,7 @@ import { problemSender } from './problems.ts';
 import { Pulse } from './pulse.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
-import { limitSilence, onClientError } from './unhurried.ts';
+import { limitSilence } from './unhurried.ts';
 import { unknownRoute } from './unknown-route.ts';
 import { registerUploads } from './uploads.ts';
 
@@ -25,7 +26,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const config: HttpConfig = { ...httpDefaults, ...deps.config };
   const sendProblem = problemSender(deps.log);
   const app = Fastify({ ...serverOptions(config), frameworkErrors: sendProblem });
-  app.server.maxConnections = config.maxConnections;
+  limitConnections(app.server, config);
 
   let closing = false;
   const isClosing = (): boolean => closing;

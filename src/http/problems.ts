@@ -1,15 +1,18 @@
-import { ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { diskFailure } from '../base/disk-failure.ts';
 import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
 import type { Problem } from '../schemas/records.ts';
 import type { Log } from './deps.ts';
+import { limitRest, lingerAfterAnswer } from './lingering.ts';
 import { issuesOf } from './validation.ts';
 
 export const problemType = 'application/problem+json';
 const maxInstanceLength = 512;
+/** Bytes of a body that are read, though refused, to keep its connection. */
+const maxRest = 64 * 1024 * 1024;
 
 /** Answers every thrown error as an RFC 9457 problem. The only place where errors become responses. */
 export function problemSender(log: Log) {
@@ -20,13 +23,24 @@ export function problemSender(log: Log) {
     else if (problem.status >= 500) log.warn({ err: error, route: request.routeOptions.url }, 'request failed');
     if (reply.raw.headersSent) return; // the answer broke off
     if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
-    // Fastify closes the connection on a body it did not read; a client that is still sending could lose the answer.
-    reply.removeHeader('connection');
+    awaitRest(request, reply);
     reply
       .code(problem.status)
       .type(problemType)
       .send(Buffer.from(JSON.stringify(problem))); // as bytes: Fastify adds a charset to text
   };
+}
+
+/** Lets a client that is still sending get its answer: Fastify would close the connection over what it did not read. */
+function awaitRest({ raw: { complete, headers, socket } }: FastifyRequest, reply: FastifyReply): void {
+  reply.removeHeader('connection');
+  if (complete || !(socket instanceof Socket)) return; // the latter when it is injected
+  if (reply.raw.shouldKeepAlive && Number(headers['content-length']) <= maxRest) {
+    limitRest(socket, reply.raw);
+    return;
+  }
+  reply.header('connection', 'close');
+  lingerAfterAnswer(socket);
 }
 
 /** For a client that left while it sent. */
@@ -76,31 +90,4 @@ function asAppError(error: unknown): unknown {
   const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   if (isCallersFault) return new AppError('invalid_request', 'The request is not valid', { cause: error });
   return diskFailure(error) ?? error;
-}
-
-/** Answers what Node could not read as a request (before any route is known), and closes the connection. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
-    socket.destroy();
-    return;
-  }
-  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const problem = problemOf(clientError(error.code), undefined, isLate ? 408 : undefined);
-  const body = JSON.stringify(problem);
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${problemType}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-/** Whether a response has begun on this socket: what we would write now would end up in its body. */
-function isAnswering(socket: Socket): boolean {
-  const response: unknown = Reflect.get(socket, '_httpMessage'); // Node's own handler looks at the same field
-  return response instanceof ServerResponse && response.headersSent;
-}
-
-function clientError(code: string | undefined): AppError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('headers_too_large', 'The request headers are too large');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('timed_out', 'The request took too long to arrive');
-  return new AppError('invalid_request', 'The request is not valid HTTP');
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerClientError } from './problems.ts';
+import { answerClientError, lateRequest } from './client-errors.ts';
 
-const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** How often the time is looked at before it is over. */
 const looks = 6;
 
@@ -23,8 +22,7 @@ export function limitSilence(request: IncomingMessage, response: ServerResponse,
     silent = waitsForUs || socket.bytesRead > seen ? 0 : silent + 1;
     seen = socket.bytesRead;
     if (silent < looks) return;
-    answerClientError(Object.assign(new Error('The body stopped coming'), { code: lateCode }), socket);
-    socket.destroySoon();
+    answerClientError(lateRequest(), socket);
   }, idleMs / looks);
   response.once('finish', () => {
     clearInterval(timer);
@@ -35,8 +33,5 @@ export function limitSilence(request: IncomingMessage, response: ServerResponse,
   request.once('close', () => clearInterval(timer));
 }
 
-/** Node's limit on the whole time of a request goes for all but these. */
-export function onClientError(error: Error & { code?: string }, socket: Socket): void {
-  const isExcused = error.code === lateCode && unhurried.get(socket)?.complete === false;
-  if (!isExcused) answerClientError(error, socket);
-}
+/** Whether the socket is in the middle of such a body. */
+export const isUnhurried = (socket: Socket): boolean => unhurried.get(socket)?.complete === false;

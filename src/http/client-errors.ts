@@ -1,0 +1,57 @@
+import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { AppError } from '../base/errors.ts';
+import { closeLingering, isLingering } from './lingering.ts';
+import { problemOf, problemType } from './problems.ts';
+
+/** What Node throws for a connection that sends no request. */
+export interface ClientError extends Error {
+  readonly code?: string;
+  /** What came. */
+  readonly rawPacket?: unknown;
+}
+
+const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** What Node throws when a request did not arrive in time. */
+export const lateRequest = (): ClientError => Object.assign(new Error('The request is late'), { code: lateCode });
+export const isLate = ({ code }: ClientError): boolean => code === lateCode;
+
+/** Answers what Node could not read as a request (before any route is known), and closes the connection. */
+export function answerClientError(error: ClientError, socket: Socket): void {
+  if (isLingering(socket)) return;
+  if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) socket.destroy();
+  else answerOutright(socket, asAppError(error), isLate(error) ? 408 : undefined);
+}
+
+/** Answers an error on a connection that Fastify does not know, and closes it. */
+export function answerOutright(socket: Socket, error: AppError, status?: number): void {
+  const problem = problemOf(error, undefined, status);
+  const body = JSON.stringify(problem);
+  socket.write(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${problemType}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+  closeLingering(socket, { briefly: true });
+}
+
+/** The response that is being made on this socket. Once it has begun, what we write would end up in its body. */
+export function responseOn(socket: Socket): ServerResponse | undefined {
+  const response: unknown = Reflect.get(socket, '_httpMessage'); // Node's own handler looks at the same field
+  return response instanceof ServerResponse ? response : undefined;
+}
+
+/** A request line as HTTP has it: then it is the method that Node does not know. */
+const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
+
+function asAppError({ code, rawPacket }: ClientError): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('headers_too_large', 'The request headers are too large');
+  if (code === lateCode) return new AppError('timed_out', 'The request took too long to arrive');
+  if (code === 'HPE_INVALID_METHOD' && isRequest(rawPacket)) {
+    return new AppError('not_supported', 'The request method is not supported');
+  }
+  return new AppError('invalid_request', 'The request is not valid HTTP');
+}
+
+const isRequest = (packet: unknown): boolean =>
+  Buffer.isBuffer(packet) && requestLine.test(packet.toString('latin1', 0, 8192));
