@@ -162,12 +162,21 @@ export const Config = z.strictObject({
     { value: 'POLICY' },
   ),
   maxQueuedRuns: setting(wholeNumber(0, 10_000).default(16), 'Runs that may wait for one session', { value: 'COUNT' }),
-  maxLlmCalls: setting(wholeNumber(0).default(500), 'Model calls of one run; 0 is no limit', { value: 'COUNT' }),
-  runTimeout: setting(time().default(600_000), 'Time one run may take; 0 is no limit', { value: 'TIME', shown: '10m' }),
-  toolTimeout: setting(time().default(60_000), 'Time one tool call may take, unless the tool says otherwise', {
-    value: 'TIME',
-    shown: '60s',
-  }),
+  maxLlmCalls: setting(
+    wholeNumber(0).optional(),
+    'Model calls of one run; 0 is no limit. Apps and requests can only tighten it',
+    { value: 'COUNT', shown: '500, or what the app says' },
+  ),
+  runTimeout: setting(
+    time().optional(),
+    'Time one run may take; 0 is no limit. Apps and requests can only tighten it',
+    { value: 'TIME', shown: '10m, or what the app says' },
+  ),
+  toolTimeout: setting(
+    time().optional(),
+    'Time one tool call may take, unless the tool says otherwise; 0 is no limit. Apps and requests can only tighten it',
+    { value: 'TIME', shown: '60s, or what the app says' },
+  ),
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
   artifactLimit: setting(size(1024 ** 5).default(2 * 1024 ** 3), 'Largest artifact that is streamed to its store', {
     value: 'SIZE',

@@ -79,8 +79,8 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     credentials: credentialExchanger,
     runConfig: {
       maxLlmCalls: config.maxLlmCalls,
-      toolTimeoutMs: Math.max(1, config.toolTimeout),
-      ...(config.runTimeout > 0 && { timeoutMs: config.runTimeout }),
+      toolTimeoutMs: config.toolTimeout,
+      timeoutMs: config.runTimeout,
     },
   };
   const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });

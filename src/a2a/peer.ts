@@ -2,6 +2,7 @@ import type { Client, RequestOptions } from '@a2a-js/sdk/client';
 import { abortable, delay, LinkedAbort, stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { limitedBody } from '../base/limited-body.ts';
+import { startTimer } from '../base/timers.ts';
 import { type CardSource, reasonOf, resolveCard } from './agent-card.ts';
 import type { A2aCard, A2aMessage, A2aUpdate } from './wire.ts';
 
@@ -59,7 +60,7 @@ export class Peer {
       const request = SendMessageRequest.fromJSON({ message });
       const options = { signal: turn.signal, serviceParameters: { ...headers } };
       for await (const update of stopOnAbort(client.sendMessageStream(request, options), turn.signal)) {
-        patience.refresh();
+        patience?.refresh();
         yield StreamResponse.toJSON(update) as A2aUpdate;
       }
     } catch (error) {
@@ -133,10 +134,10 @@ export class Peer {
     }
   }
 
-  #patience(turn: LinkedAbort): NodeJS.Timeout {
+  #patience(turn: LinkedAbort): NodeJS.Timeout | undefined {
     const { name, timeoutMs } = this.#options;
     const silent = new AppError('A2AClientError', `Remote agent "${name}" was silent for ${timeoutMs} ms`);
-    return setTimeout(() => turn.abort(silent), timeoutMs);
+    return startTimer(() => turn.abort(silent), timeoutMs);
   }
 
   #failure(error: unknown, signal: AbortSignal): unknown {

@@ -1,4 +1,4 @@
-import { LinkedAbort } from '../base/abort.ts';
+import { abortable, LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { define, type JsonObject, toJson } from '../base/json.ts';
 import type { LiveInput } from '../core/model.ts';
@@ -88,6 +88,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
   liveInput?: AsyncIterable<LiveInput>;
   #own: LinkedAbort | undefined;
   #givenUp: { readonly reason: unknown } | undefined;
+  readonly #saving = new Set<Promise<number>>();
 
   constructor(run: RunContext, functionCallId: string, confirmation?: ToolConfirmation) {
     super(run);
@@ -111,7 +112,17 @@ export class ToolCallContext extends StepContext implements ToolContext {
     return `${holder?.invocationId ?? this.invocationId}:${id}`;
   }
 
+  override saveArtifact(name: string, artifact: Part, metadata?: JsonObject): Promise<number> {
+    if (this.#givenUp) return Promise.reject(this.#givenUp.reason);
+    const saving = super.saveArtifact(name, artifact, metadata);
+    const isOver = (): unknown => this.#saving.delete(saving);
+    this.#saving.add(saving);
+    saving.then(isOver, isOver);
+    return saving;
+  }
+
   override endInvocation(): void {
+    if (this.#givenUp) throw this.#givenUp.reason;
     super.endInvocation();
     this.actions.endOfAgent = true;
   }
@@ -132,11 +143,29 @@ export class ToolCallContext extends StepContext implements ToolContext {
     return credentialOf(this.session.state, authConfig);
   }
 
-  /** Tells the tool to stop, if it listens; if not, it can at least change nothing any more. */
+  get isGivenUp(): boolean {
+    return this.#givenUp !== undefined;
+  }
+
+  /** Tells the tool to stop, if it listens; if not, it can at least change nothing any more: all it tries here throws. */
   giveUp(reason: unknown): void {
-    Object.freeze(this.actions.stateDelta);
+    const { stateDelta, requestedAuthConfigs, requestedToolConfirmations } = this.actions;
+    for (const changes of [this.actions, stateDelta, requestedAuthConfigs, requestedToolConfirmations]) {
+      Object.freeze(changes);
+    }
     this.#givenUp = { reason };
     this.#own?.abort(reason);
+  }
+
+  /**
+   * For those who speak after a tool that was given up: what it did until then, and free to do more. Waits for the
+   * artifacts that were being saved, which cannot be called back, so that they are told of.
+   */
+  async successor(): Promise<ToolCallContext> {
+    await abortable(Promise.allSettled(this.#saving), this.run.signal);
+    const next = new ToolCallContext(this.run, this.functionCallId, this.toolConfirmation);
+    Object.assign(next.actions, structuredClone(this.actions));
+    return next;
   }
 
   /** Lets go of the run's signal. Called when the call is over. */

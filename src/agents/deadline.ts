@@ -1,4 +1,4 @@
-const longestTimer = 2 ** 31 - 1;
+import { startTimer } from '../base/timers.ts';
 
 /**
  * Settles like `work`, or rejects with the signal's reason, or after `ms` milliseconds with what `late` makes; whichever
@@ -6,7 +6,7 @@ const longestTimer = 2 ** 31 - 1;
  */
 export function within<T>(work: PromiseLike<T>, ms: number, signal: AbortSignal, late: () => Error): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = ms <= longestTimer ? setTimeout(() => finish(() => reject(late())), ms) : undefined;
+    const timer = startTimer(() => finish(() => reject(late())), ms);
     const onAbort = (): void => finish(() => reject(signal.reason as Error));
     const finish = (settle: () => void): void => {
       clearTimeout(timer);

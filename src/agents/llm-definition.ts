@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { checkTimeLimit } from '../base/timers.ts';
 import type { CodeExecutor } from '../core/code-executor.ts';
 import type { GenerateConfig, Model } from '../core/model.ts';
 import type {
@@ -143,6 +144,7 @@ function checkTools(agent: string, tools: readonly (Tool | Toolset)[]): void {
     if (tool?.kind !== 'tool' || typeof tool.name !== 'string') {
       throw new AppError('ConfigurationException', `Agent "${agent}" has a tool that is neither a tool nor a toolset`);
     }
+    checkTimeLimit(`timeoutMs of tool "${tool.name}"`, tool.timeoutMs);
     if (seen.has(tool.name)) {
       throw new AppError('ConfigurationException', `Agent "${agent}" has two tools named "${tool.name}"`);
     }

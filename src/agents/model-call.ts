@@ -1,6 +1,7 @@
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { Model, ModelResponse } from '../core/model.ts';
+import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { asModelError, checkCalls, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
@@ -10,8 +11,6 @@ import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
 import type { LlmStep } from './request/build-request.ts';
-
-const defaultMaxCalls = 500;
 
 /**
  * Puts one question to the model, with the callbacks around it, and yields the events its answer becomes: fragments as
@@ -86,7 +85,7 @@ export async function* askModel(
 
 /** Counts a call of a model. Throws LlmCallsLimitExceededException when it is one too many. */
 export function countCall({ calls, runConfig }: RunContext): void {
-  const limit = runConfig.maxLlmCalls ?? defaultMaxCalls;
+  const limit = runConfig.maxLlmCalls ?? usualLimits.maxLlmCalls;
   if (limit > 0 && calls.count >= limit) {
     throw new AppError('LlmCallsLimitExceededException', `The run has used up its ${limit} model calls`);
   }

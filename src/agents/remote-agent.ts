@@ -6,6 +6,7 @@ import type { A2aMessage, A2aPart } from '../a2a/wire.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
+import { checkTimeLimit } from '../base/timers.ts';
 import { newEvent } from '../core/new-event.ts';
 import type {
   AfterAgentCallback,
@@ -47,9 +48,7 @@ export interface RemoteAgentSpec {
 export function remoteAgent(spec: RemoteAgentSpec): Agent {
   const { name, agentCard, headers = {}, timeoutMs = 600_000, beforeAgent = [], afterAgent = [] } = spec;
   checkAgentName(name);
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1) {
-    throw new AppError('ConfigurationException', `timeoutMs of "${name}" must be a whole number, 1 or more`);
-  }
+  checkTimeLimit(`timeoutMs of "${name}"`, timeoutMs);
   const peer = new Peer({ name, card: agentCard, timeoutMs });
   const given = isJsonObject(agentCard) ? agentCard['description'] : undefined;
   const known = spec.description ?? (typeof given === 'string' ? given : undefined);

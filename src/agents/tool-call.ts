@@ -1,5 +1,7 @@
 import { AppError, errorText } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { limitOf } from '../base/timers.ts';
+import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
@@ -12,8 +14,6 @@ import { cloneJson } from './request/clone.ts';
 import type { MissingToolset } from './step-tools.ts';
 import { asResponse } from './tool-result.ts';
 import { indexTree } from './tree.ts';
-
-const defaultTimeoutMs = 60_000;
 
 /** What one call came to. No response: it is the application's to give, later. */
 export interface CallOutcome {
@@ -47,17 +47,17 @@ export async function answerCall(call: FunctionCall, setting: CallSetting): Prom
   const tool = tools.get(call.name);
   const span = openToolSpan(call, tool, setting);
   const context = new ToolCallContext(ctx, id, verdicts?.get(id));
+  const attempt: Attempt = { call, tool, context, span, setting };
   setting.running.add(context);
   try {
-    const response = await respond({ call, tool, context, span, setting });
+    const response = await respond(attempt);
     span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify(response ?? {}));
-    return { call, response, actions: context.actions };
+    return { call, response, actions: attempt.context.actions };
   } catch (error) {
     span.fail(error);
     throw error;
   } finally {
-    setting.running.delete(context);
-    context.release();
+    leave(attempt);
     span.end();
   }
 }
@@ -65,9 +65,23 @@ export async function answerCall(call: FunctionCall, setting: CallSetting): Prom
 interface Attempt {
   readonly call: FunctionCall;
   readonly tool: Tool | undefined;
-  readonly context: ToolCallContext;
+  /** Another one once the tool was given up. */
+  context: ToolCallContext;
   readonly span: OpenSpan;
   readonly setting: CallSetting;
+}
+
+function leave({ context, setting }: Attempt): void {
+  setting.running.delete(context);
+  context.release();
+}
+
+/** The tool keeps the context that was taken from it. */
+async function passOn(attempt: Attempt): Promise<void> {
+  const successor = await attempt.context.successor();
+  leave(attempt);
+  attempt.context = successor;
+  attempt.setting.running.add(successor);
 }
 
 async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
@@ -92,6 +106,7 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
     } catch (error) {
       setting.ctx.signal.throwIfAborted();
       span.fail(error);
+      if (context.isGivenUp) await passOn(attempt);
       const answer = await askOnError(attempt, tool, args, error);
       if (answer === undefined) return errorAnswer(error);
       result = asResponse(answer);
@@ -122,7 +137,7 @@ function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
   const { ctx } = setting;
   const work = surroundedRun(attempt, args);
   if (!isThenable(work)) return work;
-  const timeoutMs = tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultTimeoutMs;
+  const timeoutMs = limitOf(tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? usualLimits.toolTimeoutMs);
   return within(work, timeoutMs, ctx.signal, () => {
     const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
     context.giveUp(late);

@@ -1,5 +1,6 @@
 import { newId } from '../base/ids.ts';
 import { newEvent } from '../core/new-event.ts';
+import { usualLimits } from '../core/run-config.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
 import type { Event, ToolConfirmation } from '../schemas/event.ts';
@@ -12,8 +13,6 @@ import type { StepTools } from './step-tools.ts';
 import { answerCall, type CallOutcome, type CallSetting } from './tool-call.ts';
 import { runTransfer } from './transfer.ts';
 import { requestEvents } from './user-requests.ts';
-
-const defaultParallelCalls = 16;
 
 interface Phase {
   readonly definition: LlmDefinition;
@@ -72,7 +71,9 @@ export async function* answerCalls(
 async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): Promise<CallOutcome[]> {
   const { runConfig } = setting.ctx;
   const limit =
-    runConfig.toolExecutionMode === 'sequential' ? 1 : (runConfig.maxParallelToolCalls ?? defaultParallelCalls);
+    runConfig.toolExecutionMode === 'sequential'
+      ? 1
+      : (runConfig.maxParallelToolCalls ?? usualLimits.maxParallelToolCalls);
   const outcomes: CallOutcome[] = [];
   let next = 0;
   const work = async (): Promise<void> => {

@@ -1,3 +1,5 @@
+import { startTimer } from './timers.ts';
+
 /** A controller that follows its parent. Dispose it to let go of the parent. */
 export class LinkedAbort implements Disposable {
   readonly #controller = new AbortController();
@@ -57,7 +59,7 @@ export function delay(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason as Error);
     };
-    const timer = setTimeout(() => {
+    const timer = startTimer(() => {
       signal.removeEventListener('abort', onAbort);
       resolve();
     }, ms);

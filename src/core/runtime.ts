@@ -61,7 +61,7 @@ export interface App {
   readonly eventsCompaction?: EventsCompactionConfig;
   readonly contextCache?: ContextCacheConfig;
   readonly resumability?: { readonly isResumable: boolean };
-  /** Defaults for the runs of this app. */
+  /** How runs of this app go. Requests can only tighten its limits, and it those the operator set. */
   readonly runConfig?: RunConfig;
   /** Metrics of its own, by name, for its evaluations. */
   readonly metrics?: CustomMetrics;

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.ts';
+import { startTimer } from '../base/timers.ts';
 import type { OnDisconnect } from '../schemas/run.ts';
 import { Bag, type Bagged } from './bag.ts';
 import { endOfTurn } from './end-of-turn.ts';
@@ -40,7 +41,7 @@ export class ActiveRuns {
   #ended(limitMs: number): Promise<boolean> {
     if (this.#open.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), limitMs);
+      const timer = startTimer(() => resolve(false), limitMs);
       this.#empty = () => {
         clearTimeout(timer);
         resolve(true);
@@ -92,6 +93,6 @@ export class ActiveRun implements Bagged {
     if (this.#response.writableEnded) return;
     this.#clientLeft = true;
     if (this.#detachedMs === 0) this.cancel('The client left');
-    else this.#timer = setTimeout(() => this.cancel('The client left long ago'), this.#detachedMs).unref();
+    else this.#timer = startTimer(() => this.cancel('The client left long ago'), this.#detachedMs)?.unref();
   };
 }

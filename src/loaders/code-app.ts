@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { checkRunConfig } from '../core/run-config.ts';
 import type { Agent, App } from '../core/runtime.ts';
 import { metricsOf } from './metrics-export.ts';
 
@@ -16,6 +17,7 @@ export async function appOf(module: Record<string, unknown>): Promise<Omit<App, 
     const made: unknown = typeof found === 'function' ? await found() : await found;
     const metrics = metricsOf(module['metrics']);
     if (isAgent(made)) return { rootAgent: made, ...(metrics && { metrics }) };
+    if (isApp(made)) checkRunConfig('the app', made.runConfig);
     if (isApp(made)) return metrics ? { ...made, metrics: { ...made.metrics, ...metrics } } : made;
     throw new AppError(
       'ConfigurationException',

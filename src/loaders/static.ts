@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { checkRunConfig } from '../core/run-config.ts';
 import type { AgentLoader, App } from '../core/runtime.ts';
 import { nameFault } from '../schemas/names.ts';
 import { closeApp } from './close-app.ts';
@@ -9,6 +10,7 @@ export function staticLoader(apps: Iterable<App>): AgentLoader {
   for (const app of apps) {
     const fault = nameFault(app.name) ?? (byName.has(app.name) ? 'is taken by another app' : undefined);
     if (fault !== undefined) throw new AppError('ConfigurationException', `The app name "${app.name}" ${fault}`);
+    checkRunConfig(`app "${app.name}"`, app.runConfig);
     byName.set(app.name, app);
   }
   return {

@@ -1,6 +1,7 @@
 import { abortable, LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { startTimer } from '../base/timers.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { Frame, Position, RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/runs.ts';
 import type { RunLog } from '../core/runtime.ts';
@@ -149,7 +150,7 @@ export class RunDesk implements Runs {
     const run = await this.get(key);
     if (isOver(run.status)) return run;
     const patience = new LinkedAbort(signal);
-    const timer = setTimeout(() => patience.abort(), timeoutMs);
+    const timer = startTimer(() => patience.abort(), timeoutMs);
     try {
       await this.#over(key, patience.signal);
     } catch {

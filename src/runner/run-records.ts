@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { abortable } from '../base/abort.ts';
+import { startTimer } from '../base/timers.ts';
 import type { RunKey } from '../core/runs.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
@@ -38,7 +39,7 @@ export function askedFor(request: RunRequest, idempotencyKey: string): Asked {
 /** Whether it settles in time. */
 export async function settles(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), limitMs);
+  const timer = startTimer(() => late.abort(), limitMs);
   try {
     await abortable(work, late.signal);
     return true;

@@ -1,9 +1,11 @@
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { startTimer } from '../base/timers.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/history.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
+import { runConfigFor } from '../core/run-config.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import { llmSummarizer } from '../models/llm-summarizer.ts';
@@ -32,7 +34,7 @@ export interface RunnerOptions {
   readonly plugins?: readonly Plugin[];
   /** Where finished spans go. */
   readonly traces?: SpanSink;
-  /** Defaults below an app's and a request's. */
+  /** What the operator says: an app and a request can only tighten its limits, see `runConfigFor`. */
   readonly runConfig?: RunConfig;
   /** Default `queue`. */
   readonly onBusy?: OnBusy;
@@ -98,7 +100,8 @@ export class Runner {
   async #begin(request: RunRequest, signal: AbortSignal, { input, options }: Opening): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
-    const runConfig = { ...this.#options.runConfig, ...app.runConfig, ...request.runConfig };
+    const sources = { operator: this.#options.runConfig, app: app.runConfig, request: request.runConfig };
+    const runConfig = runConfigFor(sources);
     const span = openSpan('invocation', rootTrace(this.#options.traces));
     let turn: Turn | undefined;
     const finish = (failure?: unknown): Promise<void> | void => {
@@ -217,8 +220,8 @@ export class Runner {
   }
 
   async *#events(ctx: RunContext, turn: Turn, { span, finish, live }: Frame): AsyncGenerator<Event, void, void> {
-    const limit = live ? undefined : ctx.runConfig.timeoutMs;
-    const timer = limit === undefined ? undefined : setTimeout(() => turn.abort(tooLong(limit)), limit);
+    const limitMs = (!live && ctx.runConfig.timeoutMs) || Infinity;
+    const timer = startTimer(() => turn.abort(tooLong(limitMs)), limitMs);
     let last: Event | undefined;
     let failureStored = false;
     let failure: unknown = leftEarly;

@@ -15,14 +15,17 @@ export type OnBusy = z.infer<typeof OnBusy>;
 export const OnDisconnect = z.enum(['cancel', 'continue']);
 export type OnDisconnect = z.infer<typeof OnDisconnect>;
 
-/** How the answers of a run are produced. Defaults and meaning: the ADK run configuration. */
+/**
+ * How the answers of a run are produced. Defaults and meaning: the ADK run configuration. Who may set which limit:
+ * `core/run-config.ts`.
+ */
 export const RunConfig = lenient({
   streamingMode: z.enum(['none', 'sse', 'bidi']).optional(),
-  /** Model calls allowed in one invocation; 0 or less means no limit. Default 500. */
+  /** Model calls allowed in one invocation; 0 or less: no limit. */
   maxLlmCalls: z.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
   saveInputBlobsAsArtifacts: z.boolean().optional(),
   toolExecutionMode: z.enum(['parallel', 'sequential']).optional(),
-  /** Tool calls of one model answer that run at the same time. Default 16. */
+  /** Tool calls of one model answer that run at the same time. */
   maxParallelToolCalls: z.number().int().positive().optional(),
   autoCreateSession: z.boolean().optional(),
   /** What follows the error event of a model that failed: the run fails (default), or goes on as if it were an answer. */
@@ -45,10 +48,10 @@ export const RunConfig = lenient({
   saveLiveBlob: z.boolean().optional(),
   explicitVadSignal: z.boolean().optional(),
   customMetadata: z.record(z.string(), z.unknown()).optional(),
-  /** Milliseconds after which the run ends with `timed_out`. */
-  timeoutMs: z.number().int().positive().optional(),
-  /** Milliseconds one tool call may take. */
-  toolTimeoutMs: z.number().int().positive().optional(),
+  /** Milliseconds after which the run ends with `timed_out`; 0: no limit. */
+  timeoutMs: z.number().int().nonnegative().optional(),
+  /** Milliseconds one tool call may take, unless the tool has a limit of its own; 0: no limit. */
+  toolTimeoutMs: z.number().int().nonnegative().optional(),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
 

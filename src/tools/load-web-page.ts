@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkTimeLimit } from '../base/timers.ts';
 import type { Tool } from '../core/runtime.ts';
 import { functionTool } from './function-tool.ts';
 import { isPublicAddress } from './public-address.ts';
@@ -20,6 +21,7 @@ const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json
 /** Reads a page of the public web for the model, as text. Follows no redirects: the model is told where they lead. */
 export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
   const { allowAddress = isPublicAddress, timeoutMs = 30_000, maxBytes = 2_000_000, maxCharacters = 50_000 } = options;
+  checkTimeLimit('timeoutMs of load_web_page', options.timeoutMs);
   return functionTool({
     name: 'load_web_page',
     description: 'Reads a web page and gives its text.',

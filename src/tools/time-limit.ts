@@ -1,5 +1,6 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { startTimer } from '../base/timers.ts';
 
 /** Gives work a signal that also aborts after `ms`. Rejects with `timed_out` then, or with the outer signal's reason. */
 export async function withTimeLimit<T>(
@@ -7,7 +8,7 @@ export async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   using abort = new LinkedAbort(signal);
-  const timer = setTimeout(() => {
+  const timer = startTimer(() => {
     abort.abort(new AppError('timed_out', `${what} did not answer within ${ms / 1000} s`));
   }, ms);
   try {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json.ts';
+import { checkTimeLimit } from '../../base/timers.ts';
 import type { MaybePromise, Tool, ToolContext, Toolset } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { InMemoryCredentials } from '../auth/credential-store.ts';
@@ -38,6 +39,7 @@ export interface OpenApiToolsetOptions extends Partial<OpenApiAuth> {
  * fails with ConfigurationException when it cannot be used.
  */
 export function openApiToolset(options: OpenApiToolsetOptions): Toolset {
+  checkTimeLimit('timeoutMs of an OpenAPI toolset', options.timeoutMs);
   let tools: Promise<readonly Tool[]> | undefined;
   const source: Toolset = {
     kind: 'toolset',
