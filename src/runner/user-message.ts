@@ -2,15 +2,12 @@ import { AppError } from '../base/errors.ts';
 import { define } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
-import type { Content, Part } from '../schemas/content.ts';
+import { asUserMessage, type Content, modelPartIn, type Part } from '../schemas/content.ts';
 import { newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, State } from '../schemas/session.ts';
 import { withVerdict } from './plain-verdict.ts';
 import { firstAnswer } from './plugins.ts';
-
-/** Function names only the runtime may call: a client that sent such a call could approve its own requests. */
-const reserved = new Set(['adk_request_confirmation', 'adk_request_credential', 'adk_request_input']);
 
 /**
  * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
@@ -22,7 +19,7 @@ export async function storeUserMessage(
 ): Promise<Content | undefined> {
   const stateDelta = request.stateDelta ?? {};
   checkMessage(request);
-  const sent = withVerdict(withRole(request.newMessage), ctx);
+  const sent = withVerdict(request.newMessage && asUserMessage(request.newMessage), ctx);
   const replaced =
     sent && ctx.plugins.length > 0
       ? await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent))
@@ -49,9 +46,9 @@ export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'new
   if (!newMessage && invocationId === undefined) {
     throw new AppError('invalid_request', 'newMessage: is required unless invocationId names a run to continue');
   }
-  if (newMessage?.parts.some((part) => reserved.has(part.functionCall?.name ?? ''))) {
-    throw new AppError('invalid_request', 'newMessage: may not hold a function call that only the server makes');
-  }
+  const modelPart = newMessage && modelPartIn(newMessage);
+  if (modelPart === undefined) return;
+  throw new AppError('invalid_request', `newMessage: may not hold what only models say (${modelPart})`);
 }
 
 /** Plugins read a request's delta in the state before its message is stored; storing it applies the same values again. */
@@ -60,10 +57,6 @@ export function showEarly(delta: State, session: Session): void {
     if (value === null) delete session.state[key];
     else define(session.state, key, value);
   }
-}
-
-function withRole(message: Content | undefined): Content | undefined {
-  return message && message.role === undefined ? { ...message, role: 'user' } : message;
 }
 
 /** A copy of the message whose inline data is replaced by a line naming the artifact it went to. */

@@ -68,7 +68,31 @@ export type Content = z.infer<typeof Content>;
 /** Parts one message may have. */
 export const maxParts = 1_000;
 
-/** A message a client may send: at least one part, none of them empty, not too many. */
+/** Parts that only models say, in the spellings that may still be here: `lenient` renames those it knows. */
+const modelParts = ['functionCall', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
+const modelPartKeys = new Set([...modelParts, 'tool_call', 'tool_response']);
+
+/** What a message holds that only models say; whoever could send it would speak for the model. */
+export function modelPartIn({ parts }: Content): string | undefined {
+  for (const part of parts) {
+    if (part.thought) return 'thought';
+    for (const key in part) if (modelPartKeys.has(key)) return key;
+  }
+  return undefined;
+}
+
+/** The message as a user's, whoever it claims to be from, without the marks of a model's thoughts. */
+export function asUserMessage({ parts, ...content }: Content): Content {
+  const isMarked = parts.some((part) => 'thought' in part || 'thoughtSignature' in part);
+  return { ...content, role: 'user', parts: isMarked ? parts.map(withoutMarks) : parts };
+}
+
+const withoutMarks = ({ thought: _, thoughtSignature: __, ...part }: Part): Part => part;
+
+/**
+ * A message a client may send: at least one part, none of them empty, not too many, none that only models say. It is a
+ * user's, whatever role it names.
+ */
 export const MessageContent = Content.refine((content) => content.parts.length > 0, {
   message: 'must have at least one part',
   path: ['parts'],
@@ -77,6 +101,11 @@ export const MessageContent = Content.refine((content) => content.parts.length >
     message: `must not have more than ${maxParts} parts`,
     path: ['parts'],
   })
+  .refine((content) => modelPartIn(content) === undefined, {
+    error: ({ input }) => `may not hold what only models say (${modelPartIn(input as Content) ?? ''})`,
+    path: ['parts'],
+  })
+  .overwrite(asUserMessage)
   .refine((content) => content.parts.every((part) => Object.keys(part).length > 0), {
     message: 'has an empty part',
     path: ['parts'],

@@ -37,11 +37,7 @@ function inputOf({ activityStart, activityEnd, blob, content }: LiveRequest): Li
   if (activityStart) return { kind: 'activityStart' };
   if (activityEnd) return { kind: 'activityEnd' };
   if (blob) return { kind: 'blob', blob: { ...blob, data: standardBase64(blob.data) } };
-  if (!content) return undefined;
-  if (content.parts.some(({ functionCall }) => functionCall)) {
-    throw new AppError('invalid_request', 'Invalid LiveRequest: content may not hold function calls');
-  }
-  return { kind: 'content', content: content.role === undefined ? { ...content, role: 'user' } : content };
+  return content && { kind: 'content', content };
 }
 
 /** Models take the standard alphabet, padded. */

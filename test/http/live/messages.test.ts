@@ -62,7 +62,7 @@ it.each([
   ['{"content":{"parts":[]}}', 'at least one part'],
   ['{"content":{"parts":[{}]}}', 'empty part'],
   ['{"content":{"parts":"x"}}', 'content'],
-  ['{"content":{"parts":[{"functionCall":{"name":"adk_request_confirmation"}}]}}', 'function calls'],
+  ['{"content":{"parts":[{"functionCall":{"name":"adk_request_confirmation"}}]}}', 'only models say'],
   ['{"blob":{"mimeType":"audio/pcm"}}', 'blob.data'],
   ['{"blob":{"mimeType":"audio/pcm","data":"***"}}', 'base64'],
   ['{"close":"yes"}', 'close'],
