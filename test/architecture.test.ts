@@ -60,11 +60,11 @@ it('has no import cycles, type imports included', () => {
   expect(() => files.forEach((file) => visit(file, []))).not.toThrow();
 });
 
-it('keeps every file under 300 lines', () => {
+it('keeps every file under 400 lines', () => {
   const authored = globSync(['src/**/*.ts', 'dev-ui/**/*.{js,ts,tsx,css}', 'agents/**/*.ts', 'bench/**/*.ts'], {
     exclude: (path) => path.includes('node_modules') || path.includes('dist'),
   });
-  expect(authored.filter((file) => readFileSync(file, 'utf8').split('\n').length > 300)).toEqual([]);
+  expect(authored.filter((file) => readFileSync(file, 'utf8').split('\n').length > 400)).toEqual([]);
 });
 
 it('imports each third-party package from one folder only', () => {

@@ -87,7 +87,10 @@ export function asUserMessage({ parts, ...content }: Content): Content {
   return { ...content, role: 'user', parts: isMarked ? parts.map(withoutMarks) : parts };
 }
 
-const withoutMarks = ({ thought: _, thoughtSignature: __, ...part }: Part): Part => part;
+function withoutMarks(part: Part): Part {
+  const { thought: _, thoughtSignature: __, ...rest } = part;
+  return rest;
+}
 
 /**
  * A message a client may send: at least one part, none of them empty, not too many, none that only models say. It is a
