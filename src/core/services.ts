@@ -20,6 +20,11 @@ export interface SessionService {
    * `___eval___session___`) is found under any user of its app, for views that know the id only.
    */
   getSession(key: SessionKey, config?: GetSessionConfig): Promise<Session | undefined>;
+  /**
+   * The same with events that are pulled, so that a history which is larger than memory can be read. Only stores that need
+   * not hold it have it.
+   */
+  readSession?(key: SessionKey, config?: GetSessionConfig): Promise<SessionReading | undefined>;
   /** The owner's sessions without events, with merged state; evaluation sessions left out. */
   listSessions(owner: SessionOwner): Promise<Session[]>;
   /** Unknown sessions are no error. */
@@ -63,9 +68,16 @@ export interface NewSession {
   readonly lastUpdateTime?: number;
 }
 
+/** A session whose events come in order as they are asked for, once. */
+export interface SessionReading extends Omit<Session, 'events'> {
+  readonly events: Iterable<Event> | AsyncIterable<Event>;
+}
+
 export interface EventPage {
   /** Default 100, at most 1,000. */
   readonly pageSize?: number;
+  /** Bytes, roughly: the page ends with the event that reaches them. Default 16 MB. */
+  readonly maxBytes?: number;
   /** From the page before, which was asked for with the same other options. */
   readonly pageToken?: string;
   /** In stored order (default), or newest first. */

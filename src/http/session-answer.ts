@@ -1,20 +1,37 @@
 import type { FastifyReply } from 'fastify';
-import { storedEventJson } from '../schemas/event.ts';
-import type { Session } from '../schemas/session.ts';
+import type { SessionReading } from '../core/services.ts';
+import { type Event, storedEventJson } from '../schemas/event.ts';
+import type { ListEventsResponse } from '../schemas/records.ts';
 import { sendJsonPieces } from './pulled-body.ts';
 
 /** Answers a session, whatever its length. */
-export function sendSession(reply: FastifyReply, session: Session): Promise<FastifyReply> {
-  return sendJsonPieces(reply, piecesOf(session));
+export function sendSession(reply: FastifyReply, { events, ...rest }: SessionReading): Promise<FastifyReply> {
+  const head = `${JSON.stringify(rest).slice(0, -1)},"events":[`;
+  return sendJsonPieces(reply, Symbol.asyncIterator in events ? pulled(head, events, ']}') : given(head, events, ']}'));
 }
 
-function* piecesOf({ events, ...rest }: Session): Generator<string, void, void> {
-  yield `${JSON.stringify(rest).slice(0, -1)},"events":[`;
-  let lead = '';
+export function sendEventPage(reply: FastifyReply, { events, ...rest }: ListEventsResponse): Promise<FastifyReply> {
+  return sendJsonPieces(reply, given('{"events":[', events, `],${JSON.stringify(rest).slice(1)}`));
+}
+
+function* given(head: string, events: Iterable<Event>, tail: string): Generator<string, void, void> {
+  yield head;
+  let comma = '';
   for (const event of events) {
-    if (lead) yield lead;
-    lead = ',';
+    if (comma) yield comma;
+    comma = ',';
     yield storedEventJson(event);
   }
-  yield ']}';
+  yield tail;
+}
+
+async function* pulled(head: string, events: AsyncIterable<Event>, tail: string): AsyncGenerator<string, void, void> {
+  yield head;
+  let comma = '';
+  for await (const event of events) {
+    if (comma) yield comma;
+    comma = ',';
+    yield storedEventJson(event);
+  }
+  yield tail;
 }

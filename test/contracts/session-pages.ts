@@ -30,6 +30,46 @@ export function pagingContract(start: Start): void {
     expect(newest.total).toBe(7);
   });
 
+  it.each(['asc', 'desc'] as const)('ends a page with the event that reaches its bytes, in order %s', async (order) => {
+    const { sessions, session, key } = await longSession(3);
+    await sessions.appendEvent(session, saying('x'.repeat(40_000), {}, { id: 'large' }));
+    await sessions.appendEvent(session, saying('small', {}, { id: 'last' }));
+    const ids = async (maxBytes: number): Promise<string[][]> => {
+      const pages: string[][] = [];
+      let pageToken: string | undefined;
+      do {
+        const page = await sessions.listEvents(key, { maxBytes, order, ...(pageToken && { pageToken }) });
+        pages.push(page.events.map(({ id }) => id));
+        pageToken = page.nextPageToken;
+      } while (pageToken);
+      return pages;
+    };
+
+    expect(await ids(1)).toEqual(
+      order === 'asc'
+        ? [['event-0'], ['event-1'], ['event-2'], ['large'], ['last']]
+        : [['last'], ['large'], ['event-2'], ['event-1'], ['event-0']],
+    );
+    expect(await ids(20_000)).toEqual(
+      order === 'asc'
+        ? [['event-0', 'event-1', 'event-2', 'large'], ['last']]
+        : [
+            ['last', 'large'],
+            ['event-2', 'event-1', 'event-0'],
+          ],
+    );
+  });
+
+  it('reads a long session event by event where it can, as it reads it whole', async () => {
+    const { sessions, key } = await longSession(600); // more than is read at a time
+    for (const config of [{}, { numRecentEvents: 550 }, { numRecentEvents: 2 }, { afterTimestamp: 1e12 }]) {
+      const whole = await sessions.getSession(key, config);
+      const reading = (await sessions.readSession?.(key, config)) ?? whole;
+
+      expect({ ...reading, events: await Array.fromAsync(reading?.events ?? []) }).toEqual(whole);
+    }
+  });
+
   it('keeps its place going down while events are appended', async () => {
     const { sessions, session, read } = await longSession(5);
 

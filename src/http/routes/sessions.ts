@@ -4,9 +4,9 @@ import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { AgentLoader } from '../../core/runtime.ts';
-import type { Services } from '../../core/services.ts';
+import type { Services, SessionReading } from '../../core/services.ts';
 import type { Evaluations } from '../../evaluation/evaluations.ts';
-import { newActions, storedEventJson } from '../../schemas/event.ts';
+import { newActions } from '../../schemas/event.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { ListEventsResponse } from '../../schemas/records.ts';
 import {
@@ -17,9 +17,9 @@ import {
   SessionRequest,
 } from '../../schemas/session.ts';
 import type { TraceReader } from '../deps.ts';
-import { JsonText, type Operation, operation } from '../operation.ts';
+import { type Operation, operation } from '../operation.ts';
 import { QueryCount, QuerySeconds, SessionParams, UserParams } from '../path-params.ts';
-import { sendSession } from '../session-answer.ts';
+import { sendEventPage, sendSession } from '../session-answer.ts';
 import { parse } from '../validation.ts';
 
 interface SessionRoutes {
@@ -50,13 +50,14 @@ const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
 export function sessionOperations({ loader, services, traces, evaluations }: SessionRoutes): Operation[] {
   const { sessions } = services;
 
-  const find = async (key: SessionKey, config?: GetSessionConfig): Promise<Session> => {
-    const found = await sessions.getSession(key, config);
+  const found = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T> => {
     // One of an evaluation may have gone with an earlier process; its result still has it.
-    const session = found ?? ((await evaluations?.restore(key)) ? await sessions.getSession(key, config) : undefined);
+    const session = (await read()) ?? ((await evaluations?.restore(key)) ? await read() : undefined);
     if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
     return session;
   };
+  const find = (key: SessionKey, config?: GetSessionConfig): Promise<SessionReading> =>
+    found(key, () => sessions.readSession?.(key, config) ?? sessions.getSession(key, config));
   const known = { names: new Set<string>(), untilMs: 0 };
   const checkApp = async (appName: string): Promise<void> => {
     const nowMs = performance.now();
@@ -123,7 +124,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       body: SessionPatch,
       answer: { schema: Session },
       async handle({ params, body }, { reply }) {
-        const session = await find(params);
+        const session = await found(params, () => sessions.getSession(params, { numRecentEvents: 1 }));
         const actions = { ...newActions(), stateDelta: body.stateDelta };
         await sessions.appendEvent(session, newEvent({ invocationId: newId('p-') }, 'user', { actions }));
         return sendSession(reply, await find(params));
@@ -152,10 +153,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       params: SessionParams,
       query: EventsQuery,
       answer: { schema: ListEventsResponse },
-      async handle({ params, query }) {
-        const { events, ...rest } = await sessions.listEvents(params, query);
-        return new JsonText(`{"events":[${events.map(storedEventJson).join(',')}],${JSON.stringify(rest).slice(1)}`);
-      },
+      handle: async ({ params, query }, { reply }) => sendEventPage(reply, await sessions.listEvents(params, query)),
     }),
   ];
 }

@@ -24,7 +24,7 @@ import {
   readSession,
   resourceId,
 } from './agent-engine-records.ts';
-import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
+import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
 import { applyDelta, splitState, withoutTemp } from './state-scopes.ts';
 
 /** What an append has to know of the history before. */
@@ -112,10 +112,7 @@ export class AgentEngineSessions implements SessionService, Archive {
   async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
     const { events: all } = await this.#require(key);
     const place = new Map(all.map(({ id }, index) => [id, index]));
-    const { start, end, nextPageToken } = pageRange(page, all.length, (id) => place.get(id));
-    const events = all.slice(start, end);
-    if (page.order === 'desc') events.reverse();
-    return { events, total: all.length, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
+    return pageOf(all, page, (id) => place.get(id));
   }
 
   async appendEvent(session: Session, event: Event): Promise<Event> {

@@ -8,6 +8,7 @@ import { appDocument, evaluationMark, sessionDocument, userDocument } from './fi
 import { eventsOf, partsOf, removeHistory, sweep } from './firestore-histories.ts';
 import type {
   Appended,
+  EventRange,
   EventRow,
   NewSessionRow,
   OutdatedBounds,
@@ -19,7 +20,7 @@ import type {
 } from './session-tables.ts';
 
 /** Events that are read with one request: each may have nearly a megabyte. */
-const readAtOnce = 100;
+const readAtOnce = 50;
 /** Tries of a deletion that others write in between. */
 const maxTries = 10;
 
@@ -121,20 +122,23 @@ export class FirestoreSessionTables implements SessionTables {
 
   events(
     { sessionNumber }: SessionRow,
-    { from, to, limit }: { from: number; to: number; limit: number },
+    { from, to, limit, maxBytes, isDescending = false }: EventRange,
   ): Promise<StoredEventRow[]> {
     return this.#database.run(async (open) => {
       const number = String(sessionNumber);
-      const end = Math.min(to, from + limit);
+      const [low, high] = isDescending ? [Math.max(from, to - limit), to] : [from, Math.min(to, from + limit)];
       const rows: StoredEventRow[] = [];
-      for (let next = from; next < end; next += readAtOnce) {
-        const query = eventsOf(open, number)
-          .where('seq', '>=', next)
-          .where('seq', '<', Math.min(end, next + readAtOnce));
-        const { docs } = await query.orderBy('seq').get();
+      let bytes = 0;
+      for (let done = 0; done < high - low; done += readAtOnce) {
+        const [first, end] = isDescending
+          ? [Math.max(low, high - done - readAtOnce), high - done]
+          : [low + done, Math.min(high, low + done + readAtOnce)];
+        const query = eventsOf(open, number).where('seq', '>=', first).where('seq', '<', end);
+        const { docs } = await query.orderBy('seq', isDescending ? 'desc' : 'asc').get();
         for (const event of docs) {
           const body = await readText(event, partsOf(open, number), `${event.id}-${event.get('attempt')}`);
           rows.push({ seq: Number(event.get('seq')), body, eventData: null });
+          if ((bytes += body.length) >= maxBytes) return rows;
         }
       }
       return rows;

@@ -1,7 +1,9 @@
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze } from '../../base/json.ts';
+import { roughSize } from '../../base/rough-size.ts';
 import type { EventPage } from '../../core/services.ts';
 import type { Event, EventActions } from '../../schemas/event.ts';
+import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { GetSessionConfig } from '../../schemas/session.ts';
 import { withoutTemp } from './state-scopes.ts';
 
@@ -43,12 +45,17 @@ export function windowOf(events: readonly Event[], config: GetSessionConfig = {}
 
 const defaultPageSize = 100;
 const maxPageSize = 1000;
+const maxPageBytes = 16 * 1024 * 1024;
 
-/** Which events a page covers: those at the positions from `start` up to, not including, `end`; to be turned round for `desc`. */
+/** Which events a page covers at most: those at the positions from `start` up to, not including, `end`. */
 export interface PageRange {
   readonly start: number;
   readonly end: number;
-  readonly nextPageToken?: string;
+  /** The page is read from its end. */
+  readonly isDescending: boolean;
+  readonly maxBytes: number;
+  /** What the next page is asked for with, when this one holds so many events; `undefined` for the last one. */
+  tokenAfter(count: number): string | undefined;
 }
 
 /**
@@ -56,7 +63,7 @@ export interface PageRange {
  * only for ids the page names. Throws `invalid_request`, `event_not_found`.
  */
 export function pageRange(
-  { pageSize = defaultPageSize, pageToken, order = 'asc', from, after, before }: EventPage,
+  { pageSize = defaultPageSize, maxBytes = maxPageBytes, pageToken, order = 'asc', from, after, before }: EventPage,
   total: number,
   positionOf: (eventId: string) => number | undefined,
 ): PageRange {
@@ -75,12 +82,36 @@ export function pageRange(
   if (order === 'asc') {
     const start = Math.max(low, goesOnAt ?? (from === undefined ? 0 : place(from)));
     const end = Math.max(start, Math.min(high, start + size));
-    return { start, end, ...(end < high && { nextPageToken: tokenFor(end) }) };
+    const tokenAfter = (count: number): string | undefined =>
+      start + count < high ? tokenFor(start + count) : undefined;
+    return { start, end, isDescending: false, maxBytes, tokenAfter };
   }
   const end = Math.min(high, goesOnAt ?? (from === undefined ? total : place(from) + 1));
   const start = Math.min(end, Math.max(low, end - size));
-  return { start, end, ...(start > low && { nextPageToken: tokenFor(start) }) };
+  const tokenAfter = (count: number): string | undefined => (end - count > low ? tokenFor(end - count) : undefined);
+  return { start, end, isDescending: true, maxBytes, tokenAfter };
 }
+
+/** A page of a history that is in memory. */
+export function pageOf(
+  history: readonly Event[],
+  page: EventPage,
+  positionOf: (eventId: string) => number | undefined,
+): ListEventsResponse {
+  const { start, end, isDescending, maxBytes, tokenAfter } = pageRange(page, history.length, positionOf);
+  const candidates = history.slice(start, end);
+  if (isDescending) candidates.reverse();
+  let bytes = 0;
+  const full = candidates.findIndex((event) => (bytes += roughSize(event)) >= maxBytes);
+  const events = full < 0 ? candidates : candidates.slice(0, full + 1);
+  return pageAnswer(events, history.length, tokenAfter(events.length));
+}
+
+export const pageAnswer = (events: Event[], total: number, nextPageToken: string | undefined): ListEventsResponse => ({
+  events,
+  total,
+  ...(nextPageToken === undefined ? {} : { nextPageToken }),
+});
 
 /** Where the next page begins (going down: ends). Its form is nobody's business. */
 const tokenFor = (position: number): string => Buffer.from(`events:${position}`).toString('base64url');

@@ -12,7 +12,7 @@ import {
   type SessionKey,
   type SessionOwner,
 } from '../../schemas/session.ts';
-import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
+import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
 
 export interface InMemorySessionsOptions {
@@ -114,11 +114,7 @@ export class InMemorySessions implements SessionService {
 
   async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
     const stored = this.#require(key);
-    const total = stored.events.length;
-    const { start, end, nextPageToken } = pageRange(page, total, (id) => positionOf(stored, id));
-    const events = stored.events.slice(start, end);
-    if (page.order === 'desc') events.reverse();
-    return { events, total, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
+    return pageOf(stored.events, page, (id) => positionOf(stored, id));
   }
 
   async appendEvent(session: Session, event: Event): Promise<Event> {

@@ -24,6 +24,8 @@ export interface SessionStatements {
   readonly create: string;
   readonly append: (shape: AppendShape) => NamedStatement;
   readonly events: string;
+  /** The same from the last one down. */
+  readonly eventsBackwards: string;
   readonly importEvents: string;
 }
 
@@ -40,6 +42,16 @@ const row = `select s.app_name as "appName", s.user_id as "userId", s.id as "ses
     .replaceAll('last_update', 's.last_update')} as "lastUpdateTime"
   from sessions s left join app_states a on a.app_name = s.app_name
   left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;
+
+// $1 app, $2 user, $3 session, $4 number of the session, $5 first event, $6 behind the last, $7 events, $8 bytes.
+const eventsStatement = (order: 'asc' | 'desc'): string => `select seq, body, "eventData" from (
+    select seq::float8 as seq, body, "eventData",
+      sum(octet_length(coalesce(body, "eventData"))) over (order by seq ${order} rows between unbounded preceding and 1 preceding) as before
+    from (select o.seq, o.body, e.event_data::text as "eventData"
+      from agent_events o left join events e on o.body is null
+        and e.id = o.event_id and e.app_name = $1 and e.user_id = $2 and e.session_id = $3
+      where o.session_num = $4 and o.seq >= $5 and o.seq < $6 order by o.seq ${order} limit $7) found) sized
+  where coalesce(before, 0) < $8 order by seq ${order}`;
 
 export function sessionStatements(dialect: Dialect): SessionStatements {
   const { time, eventData } = dialect;
@@ -58,10 +70,8 @@ export function sessionStatements(dialect: Dialect): SessionStatements {
       appends.set(name, made);
       return made;
     },
-    events: `select o.seq::float8 as seq, o.body, e.event_data::text as "eventData"
-      from agent_events o left join events e on o.body is null
-        and e.id = o.event_id and e.app_name = $1 and e.user_id = $2 and e.session_id = $3
-      where o.session_num = $4 and o.seq >= $5 and o.seq < $6 order by o.seq limit $7`,
+    events: eventsStatement('asc'),
+    eventsBackwards: eventsStatement('desc'),
     importEvents: `with given as (
         select * from unnest($5::text[], $6::text[], $7::float8[], $8::text[], $9::text[])
           with ordinality as g(id, invocation_id, ms, data, body, position)),

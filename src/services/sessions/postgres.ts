@@ -9,6 +9,7 @@ import { adkMs } from './adk-time.ts';
 import { type SessionStatements, sessionStatements } from './postgres-statements.ts';
 import type {
   Appended,
+  EventRange,
   EventRow,
   NewSessionRow,
   OutdatedBounds,
@@ -113,11 +114,15 @@ export class PostgresSessionTables implements SessionTables {
 
   async events(
     { appName, userId, sessionId, sessionNumber }: SessionRow,
-    { from, to, limit }: { from: number; to: number; limit: number },
+    { from, to, limit, maxBytes, isDescending = false }: EventRange,
   ): Promise<StoredEventRow[]> {
-    const { events } = await this.#prepared();
-    const values = [appName, userId, sessionId, sessionNumber, from, to, limit];
-    return this.#database.query<StoredEventRow>({ name: 'agent-events', text: events, values });
+    const { events, eventsBackwards } = await this.#prepared();
+    const values = [appName, userId, sessionId, sessionNumber, from, to, limit, maxBytes];
+    return this.#database.query<StoredEventRow>(
+      isDescending
+        ? { name: 'agent-events-backwards', text: eventsBackwards, values }
+        : { name: 'agent-events', text: events, values },
+    );
   }
 
   async seqOf({ appName, userId, sessionId }: SessionRow, eventId: string): Promise<number | undefined> {

@@ -65,6 +65,21 @@ export interface StoredEventRow {
   readonly eventData: string | null;
 }
 
+/** Roughly the bytes of an event. */
+export const sizeOf = ({ body, eventData }: StoredEventRow): number => (body ?? eventData ?? '').length;
+
+/** Events numbered `from` to below `to`. */
+export interface EventRange {
+  readonly from: number;
+  readonly to: number;
+  /** At most so many. */
+  readonly limit: number;
+  /** No more once these are reached, roughly. */
+  readonly maxBytes: number;
+  /** From the last one down. */
+  readonly isDescending?: boolean;
+}
+
 /** Sessions without open runs that are too old or too many; at most `limit` of them. */
 export interface OutdatedBounds {
   /** Last written to before this time. */
@@ -91,8 +106,7 @@ export interface SessionTables {
   /** Sessions behind a place (absent: all), in the order they were created, at most `limit`. */
   allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]>;
   outdated(bounds: OutdatedBounds): Promise<SessionKey[]>;
-  /** Events numbered `from` to below `to`, in order, at most `limit`. */
-  events(session: SessionRow, range: { from: number; to: number; limit: number }): Promise<StoredEventRow[]>;
+  events(session: SessionRow, range: EventRange): Promise<StoredEventRow[]>;
   /** The number of an event; `undefined` when the session has none of that id. */
   seqOf(session: SessionRow, eventId: string): Promise<number | undefined>;
   /** Throws `session_not_found`, `invalid_request` for an id that is stored, and `session_changed` when the guard fails. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import type { AppendGuard, EventPage, NewSession, SessionService } from '../../core/services.ts';
+import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService } from '../../core/services.ts';
 import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
@@ -16,20 +16,22 @@ import type { Archive, RetentionLimits } from '../retention.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
 import { adkMs } from './adk-time.ts';
 import { HistoryCache } from './history-cache.ts';
-import { isEvaluationSession, pageRange, storedEvent, windowOf } from './history.ts';
-import type {
-  EventRow,
-  PlacedKey,
-  SessionRow,
-  SessionTables,
-  StoredEventRow,
-  TimedEventRow,
+import { isEvaluationSession, pageAnswer, pageRange, storedEvent, windowOf } from './history.ts';
+import {
+  type EventRow,
+  type PlacedKey,
+  type SessionRow,
+  type SessionTables,
+  sizeOf,
+  type StoredEventRow,
+  type TimedEventRow,
 } from './session-tables.ts';
 import { stateChanges } from './state-changes.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
 
 /** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
 const eventsAtOnce = 500;
+const bytesAtOnce = 4 * 1024 * 1024;
 
 /**
  * Keeps sessions in a database: its tables decide how and where. An event is stored when its transaction is committed. Histories that were read are remembered, and only what is new is read again.
@@ -70,6 +72,22 @@ export class SqlSessions implements SessionService, Archive {
     return row && sessionOf(row, windowOf(await this.#history(row, config?.numRecentEvents), config));
   }
 
+  async readSession(key: SessionKey, config: GetSessionConfig = {}): Promise<SessionReading | undefined> {
+    const row = await this.#find(key);
+    if (!row) return undefined;
+    const { numRecentEvents: recent = 0 } = config;
+    const isWhole = recent === 0 || recent >= row.nextSeq - 1;
+    const held = this.#cache.find(row);
+    if (held?.nextSeq === row.nextSeq) return { ...sessionOf(row, []), events: windowOf(held.events, config) };
+    const batches = this.#batches(row, isWhole ? 1 : row.nextSeq - recent);
+    const { value: first } = await batches.next();
+    const events = first?.events ?? [];
+    const read = events.length + (isWhole ? 0 : row.nextSeq - 1 - recent);
+    if (read < row.nextSeq - 1) return { ...sessionOf(row, []), events: allOf(events, batches, config) };
+    if (isWhole) this.#cache.keep(row, events, first?.size ?? 0);
+    return { ...sessionOf(row, []), events: windowOf(events, config) };
+  }
+
   async listSessions(owner: SessionOwner): Promise<Session[]> {
     const rows = await this.#tables.list(owner);
     return rows.filter(({ sessionId }) => !isEvaluationSession(sessionId)).map((row) => sessionOf(row, []));
@@ -90,11 +108,10 @@ export class SqlSessions implements SessionService, Archive {
       const seq = numbers.get(id);
       return seq === undefined || seq > total ? undefined : seq - 1;
     };
-    const { start, end, nextPageToken } = pageRange(page, total, position);
-    const rows = await this.#tables.events(row, { from: start + 1, to: end + 1, limit: end - start });
-    const events = rows.map(eventOf);
-    if (page.order === 'desc') events.reverse();
-    return { events, total, ...(nextPageToken === undefined ? {} : { nextPageToken }) };
+    const { start, end, isDescending, maxBytes, tokenAfter } = pageRange(page, total, position);
+    const limit = end - start;
+    const rows = await this.#tables.events(row, { from: start + 1, to: end + 1, limit, maxBytes, isDescending });
+    return pageAnswer(rows.map(eventOf), total, tokenAfter(rows.length));
   }
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
@@ -166,18 +183,34 @@ export class SqlSessions implements SessionService, Archive {
   async #read(row: SessionRow, from: number): Promise<{ events: Event[]; size: number }> {
     const events: Event[] = [];
     let size = 0;
-    for (let next = from; next < row.nextSeq;) {
-      const rows = await this.#tables.events(row, { from: next, to: row.nextSeq, limit: eventsAtOnce });
-      for (const stored of rows) {
-        events.push(eventOf(stored));
-        size += (stored.body ?? stored.eventData ?? '').length;
-      }
-      if (rows.length < eventsAtOnce) break;
-      next = (rows.at(-1)?.seq ?? row.nextSeq) + 1;
-      await nextTurn();
+    for await (const batch of this.#batches(row, from)) {
+      events.push(...batch.events);
+      size += batch.size;
     }
     return { events, size };
   }
+
+  /** The events from a number on, a few at a time. */
+  async *#batches(row: SessionRow, from: number): AsyncGenerator<{ events: Event[]; size: number }, void, void> {
+    const { nextSeq: to } = row;
+    for (let next = from; next < to;) {
+      const rows = await this.#tables.events(row, { from: next, to, limit: eventsAtOnce, maxBytes: bytesAtOnce });
+      if (rows.length === 0) return; // deleted meanwhile
+      yield { events: rows.map(eventOf), size: rows.reduce((sum, stored) => sum + sizeOf(stored), 0) };
+      next = (rows.at(-1)?.seq ?? to) + 1;
+      if (next < to) await nextTurn();
+    }
+  }
+}
+
+/** The events of a window that has begun to be read. */
+async function* allOf(
+  first: readonly Event[],
+  rest: AsyncIterable<{ readonly events: readonly Event[] }>,
+  { afterTimestamp }: GetSessionConfig,
+): AsyncGenerator<Event, void, void> {
+  yield* windowOf(first, { afterTimestamp });
+  for await (const { events } of rest) yield* windowOf(events, { afterTimestamp });
 }
 
 function rowOf(event: Event): EventRow {

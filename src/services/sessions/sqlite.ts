@@ -2,16 +2,18 @@ import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { dialectOf } from '../sqlite/migrate.ts';
-import type {
-  Appended,
-  EventRow,
-  NewSessionRow,
-  OutdatedBounds,
-  PlacedKey,
-  SessionRow,
-  SessionTables,
-  StateChanges,
-  StoredEventRow,
+import {
+  type Appended,
+  type EventRange,
+  type EventRow,
+  type NewSessionRow,
+  type OutdatedBounds,
+  type PlacedKey,
+  type SessionRow,
+  type SessionTables,
+  sizeOf,
+  type StateChanges,
+  type StoredEventRow,
 } from './session-tables.ts';
 import { lastUpdateOf } from './sqlite-writes.ts';
 
@@ -76,14 +78,22 @@ export class SqliteSessionTables implements SessionTables {
 
   events(
     { appName, userId, sessionId, sessionNumber }: SessionRow,
-    { from, to, limit }: { from: number; to: number; limit: number },
+    { from, to, limit, maxBytes, isDescending = false }: EventRange,
   ): Promise<StoredEventRow[]> {
     const sql = `select o.seq, o.body, case when o.body is null then e.event_data end as eventData
       from agent_events o left join events e on o.body is null
         and e.id = o.event_id and e.app_name = ? and e.user_id = ? and e.session_id = ?
-      where o.place >= (? << 32) | ? and o.place < (? << 32) | ? order by o.place limit ?`;
+      where o.place >= (? << 32) | ? and o.place < (? << 32) | ? order by o.place ${isDescending ? 'desc' : 'asc'} limit ?`;
     const values = [appName, userId, sessionId, sessionNumber, from, sessionNumber, to, limit];
-    return this.#database.read((connection) => connection.all<StoredEventRow>(sql, ...values));
+    return this.#database.read((connection) => {
+      const rows: StoredEventRow[] = [];
+      let bytes = 0;
+      for (const row of connection.each<StoredEventRow>(sql, ...values)) {
+        rows.push(row);
+        if ((bytes += sizeOf(row)) >= maxBytes) break;
+      }
+      return rows;
+    });
   }
 
   seqOf({ appName, userId, sessionId }: SessionRow, eventId: string): Promise<number | undefined> {

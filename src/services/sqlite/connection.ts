@@ -51,6 +51,11 @@ export class Connection {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
+  /** The rows one by one: those behind the last one that is taken are not read. */
+  each<Row extends object>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
+    return this.#prepared(sql).iterate(...values) as Iterable<Row>;
+  }
+
   get<Row extends object>(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...values) as Row | undefined;
   }
