@@ -1,3 +1,5 @@
+import { defaultModel } from './core/model.ts';
+
 /** What a new app is made with. */
 export interface NewApp {
   /** The name of the folder. */
@@ -29,7 +31,7 @@ const rollDice = functionTool({
 
 export const rootAgent = llmAgent({
   name: '${agent}',
-  model: 'gemini-2.5-flash',
+  model: '${defaultModel}',
   description: 'Rolls dice.',
   instruction: 'You are a friendly assistant. Roll dice with roll_dice when you are asked to, never in your head.',
   tools: [rollDice],
@@ -54,7 +56,7 @@ export function yamlFiles({ name, agent, schemaPath }: NewApp): NewFiles {
   return {
     'root_agent.yaml': `# yaml-language-server: $schema=${schemaPath}
 name: ${agent}
-model: gemini-2.5-flash
+model: ${defaultModel}
 description: A friendly assistant.
 instruction: |
   You are a friendly assistant. Answer in one or two sentences.

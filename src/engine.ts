@@ -18,12 +18,9 @@ import { Runner } from './runner/runner.ts';
 import { SessionQueue } from './runner/session-queue.ts';
 import { toolTrier } from './runner/try-tool.ts';
 import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
-import { releaseSpareMemory } from './spare-memory.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
 
-/** People edit in bursts. */
-const editedMs = 2000;
 
 /** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
 export interface Engine {
@@ -51,8 +48,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const apps = appFinder(config);
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
-  const onRetired = (): void => releaseSpareMemory(editedMs);
-  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn, onRetired });
+  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn });
   const {
     sessions,
     artifacts,

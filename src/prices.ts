@@ -3,8 +3,14 @@ import { parse } from 'yaml';
 import { AppError, errorText } from './base/errors.ts';
 import { Prices } from './schemas/prices.ts';
 
-/** From the providers' public price lists of 2025, so estimates: without batches, tiers and surcharges for long prompts. */
+/** From the providers' public price lists of 2026, so estimates: without batches, tiers and surcharges for long prompts. */
 const known: Prices = {
+  'gemini-3.6-flash': { input: 1.5, output: 7.5, cachedInput: 0.15 },
+  'gemini-3.5-flash': { input: 1.5, output: 9, cachedInput: 0.15 },
+  'gemini-3.5-flash-lite': { input: 0.3, output: 2.5, cachedInput: 0.03 },
+  'gemini-3.1-pro': { input: 2, output: 12, cachedInput: 0.2 },
+  'gemini-3.1-flash-lite': { input: 0.25, output: 1.5, cachedInput: 0.025 },
+  'gemini-3-flash': { input: 0.5, output: 3, cachedInput: 0.05 },
   'gemini-3-pro': { input: 2, output: 12, cachedInput: 0.2 },
   'gemini-2.5-pro': { input: 1.25, output: 10, cachedInput: 0.125 },
   'gemini-2.5-flash': { input: 0.3, output: 2.5, cachedInput: 0.03 },

@@ -4,19 +4,16 @@ import { runInNewContext } from 'node:vm';
 /** What `--expose-gc` offers. The last resort also lets go of what is kept for speed, which V8 never does by itself. */
 type Collect = (options: { type: 'major'; execution: 'async'; flavor: 'last-resort' }) => Promise<void>;
 
-let waiting: NodeJS.Timeout | undefined;
-
 /**
- * Gives back the memory that loading code has taken: a fifth of the process at the start, and after each edit of an app
- * what its old version was. A server would keep it, because where little is made, little garbage is collected. Takes
- * some 50 ms, `delayMs` from now; until then further calls do nothing.
+ * Gives back the memory that loading code has taken, a fifth of the process at the start. A server would keep it,
+ * because where little is made, little garbage is collected. Takes some 50 ms, `delayMs` from now.
  */
 export function releaseSpareMemory(delayMs: number): void {
-  waiting ??= setTimeout(() => {
-    waiting = undefined;
+  const timer = setTimeout(() => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as Collect;
     setFlagsFromString('--no-expose-gc');
     void collect({ type: 'major', execution: 'async', flavor: 'last-resort' }); // cannot fail, and nobody waits for it
-  }, delayMs).unref();
+  }, delayMs);
+  timer.unref();
 }

@@ -5,7 +5,7 @@ import { getTime, recall, remember, rollDice, saveNotes } from './tools.ts';
 export const rootAgent = llmAgent({
   name: 'assistant',
   description: 'Tells the time anywhere, rolls dice and keeps notes.',
-  model: 'gemini-2.5-flash',
+  model: 'gemini-3.5-flash',
   script,
   instruction: [
     'You are a friendly assistant. Keep your answers short.',

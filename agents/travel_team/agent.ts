@@ -5,7 +5,7 @@ import { hotels } from './hotels.ts';
 export const rootAgent = llmAgent({
   name: 'travel_team',
   description: 'Plans trips: hands flights and hotels to those who know them.',
-  model: 'gemini-2.5-flash',
+  model: 'gemini-3.5-flash',
   instruction:
     'You plan trips. Hand questions about flights to "flights" and questions about places to stay to "hotels"; answer the rest yourself, briefly.',
   subAgents: [flights, hotels],

@@ -20,7 +20,7 @@ const searchFlights = functionTool({
 export const flights = llmAgent({
   name: 'flights',
   description: 'Finds flights to a city.',
-  model: 'gemini-2.5-flash',
+  model: 'gemini-3.5-flash',
   instruction:
     'You find flights with search_flights and recommend one. For hotels, hand over to the agent "hotels"; for anything else, to "travel_team".',
   tools: [searchFlights],

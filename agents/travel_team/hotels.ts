@@ -20,7 +20,7 @@ const searchHotels = functionTool({
 export const hotels = llmAgent({
   name: 'hotels',
   description: 'Finds a place to stay.',
-  model: 'gemini-2.5-flash',
+  model: 'gemini-3.5-flash',
   instruction:
     'You find hotels with search_hotels and recommend one. For flights, hand over to the agent "flights"; for anything else, to "travel_team".',
   tools: [searchHotels],

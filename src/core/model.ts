@@ -4,6 +4,9 @@ import type { JsonObject } from '../base/json.ts';
 import type { Blob, Content } from '../schemas/content.ts';
 import type { responseFields } from '../schemas/event.ts';
 
+/** The model of new apps, judges and simulated users that name none; ADK's default as well. */
+export const defaultModel = 'gemini-3.5-flash';
+
 /** What a model is told about one function. `parameters` and `response` are JSON Schema; adapters translate. */
 export interface FunctionDeclaration {
   readonly name: string;

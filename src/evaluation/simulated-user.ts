@@ -1,3 +1,4 @@
+import { defaultModel } from '../core/model.ts';
 import { type Content, textContent } from '../schemas/content.ts';
 import type { UserSimulatorConfig } from '../schemas/eval-result.ts';
 import type { ConversationScenario, EvalCase, Invocation } from '../schemas/eval-set.ts';
@@ -7,7 +8,6 @@ import { answerOf, questionOf } from './metrics/texts.ts';
 /** What the user says next, given the turns so far; `undefined` ends the conversation. */
 export type NextMessage = (turns: readonly Invocation[]) => Promise<Content | undefined>;
 
-const usualModel = 'gemini-2.5-flash';
 const usualTurns = 20;
 /** The server's own limit, whatever is asked for. */
 const mostTurns = 100;
@@ -35,7 +35,7 @@ function simulatedUser(scenario: ConversationScenario, { config = {}, ask, signa
       const message = messages[turns.length - 1];
       return message === undefined ? undefined : textContent('user', message);
     }
-    const { model = usualModel, modelConfiguration, script } = config;
+    const { model = defaultModel, modelConfiguration, script } = config;
     const prompt = promptFor(scenario, { turns, stopSignal, instructions: config.customInstructions });
     const question = { model, prompt, config: modelConfiguration, script, sample: turns.length };
     const answer = (await ask(question, signal)).trim();

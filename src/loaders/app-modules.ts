@@ -1,6 +1,6 @@
-import { registerHooks } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { FunctionModules } from './function-modules.ts';
 
 interface ModuleNode {
   /** Which edit of the file this is: another number is another module. */
@@ -9,28 +9,26 @@ interface ModuleNode {
 }
 
 const marker = 'app-module';
-const firstEdit = 1;
 const open = new Map<string, AppModules>();
 let hooked = false;
 let count = 0;
 
+/** CommonJS modules are kept by file, whatever the query of their URL says. */
+const { cache: commonJsModules } = createRequire(import.meta.url);
+
 /**
  * The modules of one app. Imports its entry, keeps book of every file that is reached from there (packages left out),
- * and runs changed files again, with all that import them and nothing else.
- *
- * What was there at first is imported by Node, which never unloads a module. What runs again runs as functions: of
- * these, old versions go with their last user.
+ * and imports changed files anew, with all that import them and nothing else: an edited file is another module, because
+ * its URL names the edit. Node never unloads a module, so each edit costs memory until the server restarts.
  */
 export class AppModules {
   readonly #id = String((count += 1));
   /** By file URL. Files that an import named but that are not there are kept too: they may come. */
   readonly #modules = new Map<string, ModuleNode>();
   readonly #onReach: (file: string) => void;
-  #edits = firstEdit;
-  /** What has been run again. Made at the first edit: its parser is not loaded before it is needed. */
-  #functions: FunctionModules | undefined;
+  #edits = 1;
 
-  /** `onReach` is told of each file before it is read. */
+  /** `onReach` is told of each file before it is read for the first time. */
   constructor(onReach: (file: string) => void) {
     this.#onReach = onReach;
     open.set(this.#id, this);
@@ -39,7 +37,11 @@ export class AppModules {
     registerHooks({
       resolve(specifier, context, nextResolve) {
         const parent = parse(context.parentURL);
-        if (!parent) return nextResolve(specifier, context);
+        if (!parent) {
+          const result = nextResolve(specifier, context);
+          if (isOwnFile(result.url)) noteRequired(result.url, context.parentURL);
+          return result;
+        }
         const modules = open.get(parent.id);
         try {
           const result = nextResolve(specifier, { ...context, parentURL: parent.file });
@@ -51,16 +53,17 @@ export class AppModules {
           throw error;
         }
       },
+      load(url, context, nextLoad) {
+        const file = parse(url)?.file;
+        const format = file === undefined ? undefined : moduleFormat(file);
+        return nextLoad(url, format === undefined ? context : { ...context, format });
+      },
     });
   }
 
   /** Runs the file, or gives what it exported when neither it nor anything it imports has changed. */
   async import(file: string): Promise<Record<string, unknown>> {
-    const url = this.reach(pathToFileURL(file).href);
-    if (!isRunAgain(url)) return (await import(url)) as Record<string, unknown>;
-    const { FunctionModules } = await import('./function-modules.ts');
-    this.#functions ??= new FunctionModules(isRunAgain);
-    return await this.#functions.import(url);
+    return (await import(this.reach(pathToFileURL(file).href))) as Record<string, unknown>;
   }
 
   /** Every file reached so far, as absolute paths. */
@@ -76,8 +79,8 @@ export class AppModules {
     for (let url = pending.pop(); url !== undefined; url = pending.pop()) {
       const node = this.#modules.get(url);
       if (!node || node.edit === this.#edits) continue;
-      this.#functions?.forget(this.#address(url, node));
       node.edit = this.#edits;
+      Reflect.deleteProperty(commonJsModules, fileURLToPath(url));
       pending.push(...node.importers);
     }
   }
@@ -86,33 +89,47 @@ export class AppModules {
     open.delete(this.#id);
   }
 
+  has(url: string): boolean {
+    return this.#modules.has(url);
+  }
+
   /** The URL to import a file by, now that this module imports it. For the resolve hook. */
   reach(url: string, importer?: string): string {
     let node = this.#modules.get(url);
     if (!node) {
-      // What a module of Node imports late is Node's as well.
-      const isLate = importer !== undefined && this.#modules.get(importer)?.edit === firstEdit;
-      node = { edit: isLate ? firstEdit : this.#edits, importers: new Set() };
-      this.#modules.set(url, node);
+      this.#modules.set(url, (node = { edit: this.#edits, importers: new Set() }));
+      this.#onReach(fileURLToPath(url));
     }
     if (importer !== undefined) node.importers.add(importer);
-    this.#onReach(fileURLToPath(url));
-    return this.#address(url, node);
-  }
-
-  #address(url: string, { edit }: ModuleNode): string {
-    return `${url}?${marker}=${this.#id}.${edit}`;
+    return `${url}?${marker}=${this.#id}.${node.edit}`;
   }
 }
 
-const ours = new RegExp(`^(file:[^?]+)(\\?${marker}=(\\d+)\\.(\\d+))$`);
+const ours = new RegExp(`^(file:[^?]+)(\\?${marker}=(\\d+)\\.\\d+)$`);
 
-function parse(url: string | undefined): { file: string; query: string; id: string; edit: number } | undefined {
-  const [, file, query, id, edit] = (url === undefined ? null : ours.exec(url)) ?? [];
-  return file && query && id && edit ? { file, query, id, edit: Number(edit) } : undefined;
+function parse(url: string | undefined): { file: string; query: string; id: string } | undefined {
+  const [, file, query, id] = (url === undefined ? null : ours.exec(url)) ?? [];
+  return file && query && id ? { file, query, id } : undefined;
 }
 
-const isRunAgain = (url: string): boolean => (parse(url)?.edit ?? firstEdit) > firstEdit;
+/** A line that only an ES module can have: CommonJS with one of these is a syntax error. */
+const moduleSyntax = /^\s*(?:import|export)(?:\s+[\w$]|\s*["'{*])/m;
+
+/**
+ * How to load a `.ts` or `.js` file that is written as an ES module, whatever the `"type"` of the package.json above it
+ * says (`npm init` writes `"commonjs"`). `undefined`: Node decides, as for every other file.
+ */
+function moduleFormat(url: string): 'module-typescript' | 'module' | undefined {
+  const ending = /\.([jt])s$/.exec(url)?.[1];
+  if (ending === undefined || !moduleSyntax.test(readFileSync(fileURLToPath(url), 'utf8'))) return undefined;
+  return ending === 't' ? 'module-typescript' : 'module';
+}
+
+/** Notes what a CommonJS module of an app requires: such modules are known by their file alone. */
+function noteRequired(url: string, importer: string | undefined): void {
+  if (importer === undefined || !isOwnFile(importer)) return;
+  for (const modules of open.values()) if (modules.has(importer)) modules.reach(url, importer);
+}
 
 const serverSources = new URL('../', import.meta.url).href;
 

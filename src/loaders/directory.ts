@@ -20,8 +20,8 @@ export interface DirectoryLoaderOptions {
   readonly allowStdioMcp?: boolean;
   /** Told of what people should know and no request shows. */
   readonly warn?: (message: string) => void;
-  /** Told when a replaced version of an app has no run left. */
-  readonly onRetired?: () => void;
+  /** Reloads of all apps after which `warn` is told that they cost memory. Default 500. */
+  readonly costlyReloads?: number;
 }
 
 interface Slot {
@@ -42,22 +42,23 @@ export class DirectoryLoader implements AgentLoader {
   readonly #strict: boolean;
   readonly #allowStdioMcp: boolean;
   readonly #warn: (message: string) => void;
-  readonly #onRetired: () => void;
   readonly #slots = new Map<string, Slot>();
   /** How many runs use an app. */
   readonly #holds = new WeakMap<App, { count: number }>();
   /** Replaced apps that are in use. */
   readonly #retired = new Set<App>();
+  readonly #costlyReloads: number;
+  #reloadCount = 0;
 
   constructor(options: DirectoryLoaderOptions) {
     const { find, hotReload = true, strict = false, allowStdioMcp = false } = options;
-    const { warn = () => {}, onRetired = () => {} } = options;
+    const { warn = () => {}, costlyReloads = 500 } = options;
     this.#find = find;
     this.#hotReload = hotReload;
     this.#strict = strict;
     this.#allowStdioMcp = allowStdioMcp;
     this.#warn = warn;
-    this.#onRetired = onRetired;
+    this.#costlyReloads = costlyReloads;
   }
 
   listAgents(): Promise<string[]> {
@@ -131,6 +132,12 @@ export class DirectoryLoader implements AgentLoader {
       this.#retire(replaced);
       slot.reloads.push(Date.now() / 1_000);
       slot.reloads.splice(0, slot.reloads.length - mostReloads);
+      this.#reloadCount += 1;
+      if (this.#reloadCount === this.#costlyReloads) {
+        this.#warn(
+          `${this.#reloadCount} edits were loaded. Node keeps all versions of a module: a restart frees the memory`,
+        );
+      }
     }
     const { failure, app } = slot.loaded;
     if (failure && failure !== told) {
@@ -153,7 +160,7 @@ export class DirectoryLoader implements AgentLoader {
     const current = this.#slots.get(app.name)?.loaded.app;
     const others = [...(current ? [current] : []), ...this.#retired].filter((other) => other.name === app.name);
     // Nobody waits for the end of a version that is no longer used; its failures are told of.
-    void this.#close(app, others).then(this.#onRetired);
+    void this.#close(app, others);
   }
 
   async #close(app: App, others: readonly App[]): Promise<void> {

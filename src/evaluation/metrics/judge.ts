@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
+import { defaultModel } from '../../core/model.ts';
 import type { JudgeModelOptions } from '../../schemas/eval-metric.ts';
 import type { MetricInput, TurnScore } from './metric.ts';
 
-const usualModel = 'gemini-2.5-flash';
 const usualSamples = 5;
 
 /** What one sample of a judge's answer says; `undefined` when the answer cannot be read. */
@@ -14,7 +14,7 @@ export type ReadAnswer<Sample> = (answer: string) => Sample | undefined;
  */
 export async function sampled<Sample>(input: MetricInput, prompt: string, read: ReadAnswer<Sample>): Promise<Sample[]> {
   const options: JudgeModelOptions = input.metric.criterion?.judgeModelOptions ?? {};
-  const { judgeModel = usualModel, judgeModelConfig: config, script } = options;
+  const { judgeModel = defaultModel, judgeModelConfig: config, script } = options;
   const limit = pLimit(options.parallelismLimit ?? 1);
   const samples = Array.from({ length: options.numSamples ?? usualSamples }, (_, sample) =>
     limit(() => {

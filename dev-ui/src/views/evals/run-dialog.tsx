@@ -88,7 +88,7 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
             <span>Judge model, for metrics that ask one</span>
             <input
               className="input"
-              placeholder="gemini-2.5-flash"
+              placeholder="The server's default model"
               value={judge}
               onChange={(event) => setJudge(event.target.value)}
             />
