@@ -6,31 +6,28 @@ const root = join(import.meta.dirname ?? '.', '..');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const bundler = join(root, 'node_modules/vite/bin/vite.js');
 
-/**
- * What is built, each with a stamp that says when. The web UI takes its types from the server's schemas, but no code:
- * those need no new build of it.
- */
-const parts = [
-  {
-    stamp: join(root, 'dist/.built'),
-    tool: compiler,
-    inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
-    args: [compiler, '-p', 'tsconfig.build.json', '--noCheck'],
-  },
-  {
-    // What a store has to promise, for the tests of stores that others write.
-    stamp: join(root, 'dist/suites/.built'),
-    tool: compiler,
-    inputs: ['test/contracts', 'src/core', 'src/schemas', 'tsconfig.contracts.json'],
-    args: [compiler, '-p', 'tsconfig.contracts.json', '--noCheck'],
-  },
-  {
-    stamp: join(root, 'dist/dev-ui/.built'),
-    tool: bundler,
-    inputs: ['dev-ui', 'package.json'],
-    args: [bundler, 'build', 'dev-ui', '--logLevel', 'warn'],
-  },
-];
+const server = {
+  stamp: join(root, 'dist/.built'),
+  tool: compiler,
+  inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
+  args: [compiler, '-p', 'tsconfig.build.json', '--noCheck'],
+};
+/** What a store has to promise, for the tests of stores that others write. */
+const contracts = {
+  stamp: join(root, 'dist/suites/.built'),
+  tool: compiler,
+  inputs: ['test/contracts', 'src/core', 'src/schemas', 'tsconfig.contracts.json'],
+  args: [compiler, '-p', 'tsconfig.contracts.json', '--noCheck'],
+};
+/** It takes its types from the server's schemas, but no code: those need no new build of it. */
+const userInterface = {
+  stamp: join(root, 'dist/dev-ui/.built'),
+  tool: bundler,
+  inputs: ['dev-ui', 'package.json'],
+  args: [bundler, 'build', 'dev-ui', '--logLevel', 'warn'],
+};
+/** What is built, each with a stamp that says when. */
+const parts = [server, contracts, userInterface];
 
 /** @param {string} path */
 const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -63,10 +60,18 @@ function make({ args, stamp }) {
 
 /**
  * Builds what is missing or old: `dist` from the sources, without checking their types (`npm run typecheck` does), and
- * the web UI. Throws when a tool is not installed or finds something it cannot translate.
+ * the web UI. Says so, and builds nothing, where the tools are not installed. Throws when a tool finds something it
+ * cannot translate.
  */
 export function buildOld() {
-  oldParts().forEach(make);
+  const old = oldParts();
+  const without = old.filter(({ tool }) => !existsSync(tool));
+  old.filter((part) => !without.includes(part)).forEach(make);
+  if (without.some(({ stamp }) => stamp === userInterface.stamp)) {
+    console.error('The web UI cannot be built: its tools are development packages. To install for production, run');
+    console.error('npm ci, npm run build and npm prune --omit=dev.');
+  }
+  return { isServerBuilt: !without.some(({ stamp }) => stamp === server.stamp) };
 }
 
 // Run as a script after an install: one without the tools (production) has nothing to build with, and no need to.

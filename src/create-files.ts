@@ -75,9 +75,9 @@ function readme(name: string, file: string, hint: string): string {
 
 An app of agent-server. The agent is in \`${file}\`; edits reach the next message.
 
-- \`agent-server run ${name}\` talks with it in the terminal. ${hint}
-- \`agent-server\` serves it, with a web page to try it on.
-- \`agent-server validate\` checks it.
+- \`npx agent-server run ${name}\` talks with it in the terminal. ${hint}
+- \`npx agent-server\` serves it, with a web page to try it on.
+- \`npx agent-server validate\` checks it.
 
 Without a key it answers from the script in \`${file}\`. With \`GOOGLE_API_KEY\` in the environment it talks to Gemini.
 `;

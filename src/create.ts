@@ -83,8 +83,8 @@ function farewell(
     `Made ${seenFrom(cwd, folder)}:`,
     ...Object.keys(files).map((file) => `  ${file}`),
     '',
-    `Talk with it:  agent-server run ${quoted(name)}${elsewhere}`,
-    `Serve it:      agent-server${elsewhere}`,
+    `Talk with it:  npx agent-server run ${quoted(name)}${elsewhere}`,
+    `Serve it:      npx agent-server${elsewhere}`,
     '',
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { redactEnvironment } from './base/redact.ts';
 import type { Config } from './config.ts';
 import type { Plugin } from './core/runtime.ts';
 import { Evaluations } from './evaluation/evaluations.ts';
@@ -20,7 +21,6 @@ import { toolTrier } from './runner/try-tool.ts';
 import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
-
 
 /** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
 export interface Engine {
@@ -45,6 +45,7 @@ export interface EngineOptions {
 
 /** The engine a config stands for: the one place that picks implementations. */
 export function composeEngine(config: Config, { env, log }: EngineOptions): Engine {
+  redactEnvironment(env);
   const apps = appFinder(config);
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');

@@ -1,4 +1,3 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';

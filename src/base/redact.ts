@@ -19,9 +19,25 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:key|sig|signature|code)=)[^\s&"']{4,}/gi, '$1[redacted]'],
 ];
 
-/** The text with everything that looks like a credential replaced. Used at each border: log, span, error, event. */
+/** Shorter values are no credentials, and taking them out would leave holes in ordinary words. */
+export const shortestSecret = 8;
+
+let ownSecrets: readonly string[] = [];
+
+/** Has `redact` replace the values of the environment's variables that are named like credentials, whatever their shape. */
+export function redactEnvironment(env: Readonly<Record<string, string | undefined>>): void {
+  ownSecrets = Object.entries(env).flatMap(([name, value = '']) =>
+    /(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD)$/.test(name) && value.length >= shortestSecret ? value : [],
+  );
+}
+
+/**
+ * The text with everything that looks like a credential, or is one of this process, replaced. Used at each border: log,
+ * span, error, event.
+ */
 export function redact(text: string): string {
   let clean = text;
+  for (const secret of ownSecrets) clean = clean.replaceAll(secret, '[redacted]');
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement);
   return clean;
 }

@@ -37,12 +37,16 @@ function textOf(error: unknown, base: string): string {
   return withoutPaths(`${name}${error.message}`, base);
 }
 
+/** A path in quotes, which may hold spaces, or one that stands alone: no part of an address or of a longer word. */
+const paths = /(?<=')(?:file:\/\/)?\/[^'\n]*\/[^'\n]+(?=')|(?<![\w:/@.-])(?:file:\/\/)?(?:\/[\w.@+~-]+){2,}/g;
+
 /** Messages reach callers, and callers have no business with the folders of this machine. */
 function withoutPaths(text: string, base: string): string {
-  return text.replaceAll(/(?:file:\/\/)?(?:\/[\w.@+~ -]+){2,}(?:\?app-module=[\d.]+)?/g, (found) => {
-    const path = found.replace(/^file:\/\//, '').replace(/\?.*$/, '');
-    return isWithin(base, path) ? relative(base, path) : basename(path);
-  });
+  return text
+    .replaceAll(/\?app-module=[\d.]+/g, '')
+    .replaceAll(`file://${base}/`, '')
+    .replaceAll(`${base}/`, '')
+    .replaceAll(paths, (found) => basename(found));
 }
 
 /** Where an error comes from: what Node prints above it (`file:line`, code, caret), or its first frame in the folder. */

@@ -1,4 +1,4 @@
-import { redact } from '../base/redact.ts';
+import { redact, shortestSecret } from '../base/redact.ts';
 import { ModelError, type ModelErrorCategory } from '../core/model.ts';
 
 /** What each category says before the provider's own words. */
@@ -105,7 +105,9 @@ export function modelError(failure: Failure): ModelError {
 
 function clean(message: string, secrets: Failure['secrets'] = []): string {
   let text = message;
-  for (const secret of secrets) if (secret) text = text.replaceAll(secret, '[redacted]');
+  // A shorter one is no key, and taking it out would leave holes in ordinary words.
+  for (const secret of secrets)
+    if (secret && secret.length >= shortestSecret) text = text.replaceAll(secret, '[redacted]');
   text = redact(text).replaceAll(/\s+/g, ' ').trim();
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)} …` : text;
 }
