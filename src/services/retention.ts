@@ -21,7 +21,10 @@ export interface RetentionLimits {
 export interface Archive {
   /** All sessions, evaluation sessions included, in the order they were created. */
   allSessions(): AsyncIterable<SessionKey>;
-  /** At most `limit` sessions beyond the limits that no run is using. */
+  /**
+   * At most `limit` sessions beyond the limits that no run is using. Throws `ConfigurationException` when any session has a
+   * time that was misread (`requireCredible`).
+   */
   outdatedSessions(limits: RetentionLimits, limit: number): Promise<SessionKey[]>;
 }
 
@@ -46,16 +49,21 @@ const deletedAtOnce = 100;
 
 /**
  * Deletes what is beyond the limits: old versions of artifacts, runs that are over, and sessions with all that belongs to
- * them. `isTrial` deletes nothing and tells what it would delete, up to a thousand sessions.
+ * them. `isTrial` deletes nothing and tells what it would delete, up to a thousand sessions. It comes first in any case:
+ * where a store has a time that was misread, nothing is deleted anywhere. Throws `ConfigurationException` then.
  */
 export async function collectGarbage(
   stores: Stores,
   limits: RetentionLimits,
   { signal, isTrial = false }: { signal: AbortSignal; isTrial?: boolean },
 ): Promise<Collected> {
+  const trial = await collect(stores, limits, { signal, isTrial: true });
+  return isTrial ? trial : collect(stores, limits, { signal, isTrial: false });
+}
+
+async function collect(stores: Stores, limits: RetentionLimits, options: CollectOptions): Promise<Collected> {
   const { artifacts, runs } = stores;
   const { artifactVersionTtlMs, maxArtifactVersions: keep, runTtlMs } = limits;
-  const options = { signal, isTrial };
   const now = Date.now();
   const savedBefore = artifactVersionTtlMs === undefined ? undefined : (now - artifactVersionTtlMs) / 1000;
   const versions = (await artifacts?.collectGarbage?.({ keep, savedBefore }, options)) ?? 0;

@@ -9,8 +9,12 @@ import { freshOwner, saying } from './events.ts';
 
 type Store = SessionService & Archive;
 
-/** What a session store promises that can be cleaned and exported. `open` opens an empty store. */
-export function retentionContract(name: string, open: () => Promise<Store>): void {
+/**
+ * What a session store promises that can be cleaned and exported. `open` opens an empty store; `ownClock` is for one that
+ * takes nobody's word for a time in the past.
+ */
+export function retentionContract(name: string, open: () => Promise<Store>, { ownClock = false } = {}): void {
+  const oddTimes = [1970, 1999, new Date().getUTCFullYear() + 2].slice(ownClock ? -1 : 0);
   describe(`${name} as an archive`, () => {
     const opened: Store[] = [];
     const filled = async (count: number): Promise<{ sessions: Store; keys: SessionKey[] }> => {
@@ -75,6 +79,26 @@ export function retentionContract(name: string, open: () => Promise<Store>): voi
 
       expect(done.sessions).toEqual([keys[1]]);
       expect(await left(sessions)).toEqual(['s0']);
+    });
+
+    it.each(oddTimes)('deletes nothing at all while a session is of the year %i, and says so', async (year) => {
+      const { sessions, keys } = await filled(1);
+      const artifacts = new InMemoryArtifacts();
+      for (const text of ['one', 'two']) await artifacts.saveArtifact(keys[0]!, 'note', { text });
+      const lastUpdateTime = Date.UTC(year, 6) / 1000;
+      const events = [saying('x', {}, { timestamp: lastUpdateTime })];
+      await sessions.createSession(freshOwner(), { sessionId: 'odd', lastUpdateTime, events });
+
+      for (const limits of [{ sessionTtlMs: -1_800_000 }, { maxSessions: 1 }]) {
+        const done = collectGarbage({ sessions, artifacts }, { ...limits, maxArtifactVersions: 1 }, { signal });
+        await expect(done).rejects.toMatchObject({
+          code: 'ConfigurationException',
+          message: expect.stringContaining('Session "odd"'),
+        });
+      }
+
+      expect(await left(sessions)).toEqual(['s0', 'odd']);
+      expect(await artifacts.listVersions(keys[0]!, 'note')).toHaveLength(2);
     });
 
     it('finds a session again whose artifacts could not be deleted', async () => {

@@ -24,6 +24,11 @@ export interface NewArtifactRow extends Omit<ArtifactRow, 'version' | 'hasBytes'
   readonly chunks: readonly Uint8Array[];
 }
 
+export interface IncredibleVersion {
+  readonly name: string;
+  readonly createdAt: number | null;
+}
+
 /** Selects old versions by their keys: what stands for the limits is said in the way of the database. */
 export const oldVersionsOf = (keep: string, savedBefore: string): string =>
   `select app_name, user_id, session_id, name, version from (
@@ -31,6 +36,11 @@ export const oldVersionsOf = (keep: string, savedBefore: string): string =>
         lead(version, ${keep}) over versions as enough from agent_artifacts
         window versions as (partition by app_name, user_id, session_id, name order by version)) v
     where enough is not null or (successor is not null and created_at < ${savedBefore})`;
+
+/** Selects a version with a time outside of two, in seconds. */
+export const incredibleVersion = (earliest: string, latest: string): string =>
+  `select name, created_at as "createdAt" from agent_artifacts
+    where created_at is null or created_at < ${earliest} or created_at > ${latest} limit 1`;
 
 /** For `keep`, when all are kept: more versions than there can be. */
 export const keepAll = 2_000_000_000;
@@ -46,6 +56,8 @@ export interface ArtifactTables {
   names(key: SessionKey): Promise<string[]>;
   delete(key: ArtifactKey): Promise<void>;
   deleteSession(key: SessionKey): Promise<void>;
+  /** A version with a time outside of these, in seconds. */
+  findIncredible(earliest: number, latest: number): Promise<IncredibleVersion | undefined>;
   /** Counts old versions. */
   countOld(limits: VersionLimits): Promise<number>;
   /** Deletes at most so many of them, in one transaction, and gives their number. */

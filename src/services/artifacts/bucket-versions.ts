@@ -24,7 +24,9 @@ export async function collectObjects(
     if (listed.length < 2) continue;
     const isVersion = await each(listed, async (object) => object.size > 0 || !(await isHeld(bucket, object, isTrial)));
     const versions = listed.filter((_, place) => isVersion[place]);
-    const gone = await each(oldVersions(versions, limits), (object) => remove(bucket, object, isTrial));
+    const gone = await each(oldVersions(versions[0]?.name ?? '', versions, limits), (object) =>
+      remove(bucket, object, isTrial),
+    );
     count += gone.filter(Boolean).length;
   }
   return count;

@@ -70,7 +70,7 @@ export async function collectVersions(
       if (found) versions.push(found);
       else if (!isTrial) await bury(folder, place, number);
     }
-    for (const old of oldVersions(versions, limits)) {
+    for (const old of oldVersions(versions[0]?.name ?? '', versions, limits)) {
       if (isTrial || (await remove(folder, place, old))) count += 1;
     }
   }

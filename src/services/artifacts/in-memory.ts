@@ -63,7 +63,7 @@ export class InMemoryArtifacts implements ArtifactService {
     let count = 0;
     for (const shelf of this.#shelves.values()) {
       for (const [name, versions] of shelf) {
-        const old = new Set(oldVersions(versions.map(aboutOf), limits));
+        const old = new Set(oldVersions(name, versions.map(aboutOf), limits));
         count += old.size;
         if (isTrial || old.size === 0) continue;
         const kept = versions.filter(({ about }) => !old.has(about));

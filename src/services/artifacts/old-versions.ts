@@ -1,10 +1,18 @@
 import type { VersionLimits } from '../../core/services.ts';
+import { requireCredible } from '../credible-time.ts';
 
-/** The old ones of an artifact's versions, which ascend. */
+/**
+ * The old ones of an artifact's versions, which ascend. Throws `ConfigurationException` where a time is to decide and one
+ * was misread.
+ */
 export function oldVersions<Version extends { readonly createTime: number }>(
+  name: string,
   versions: readonly Version[],
   { keep = Infinity, savedBefore = -Infinity }: VersionLimits,
 ): Version[] {
+  if (savedBefore > -Infinity) {
+    for (const { createTime } of versions) requireCredible(createTime * 1000, `Artifact "${name}"`, 'createTime');
+  }
   return versions
     .slice(0, -1)
     .filter(({ createTime }, place) => place < versions.length - keep || createTime < savedBefore);

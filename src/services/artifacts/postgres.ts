@@ -7,6 +7,8 @@ import {
   type ArtifactTables,
   keepAll,
   type NewArtifactRow,
+  incredibleVersion,
+  type IncredibleVersion,
   oldVersionsOf,
 } from './artifact-tables.ts';
 
@@ -87,6 +89,11 @@ export class PostgresArtifactTables implements ArtifactTables {
         delete from agent_artifact_bytes where ${ofSession}`,
       [appName, userId, sessionId],
     );
+  }
+
+  async findIncredible(earliest: number, latest: number): Promise<IncredibleVersion | undefined> {
+    const text = incredibleVersion('$1::float8', '$2::float8');
+    return (await this.#database.query<IncredibleVersion>(text, [earliest, latest]))[0];
   }
 
   async countOld({ keep = keepAll, savedBefore }: VersionLimits): Promise<number> {

@@ -3,6 +3,7 @@ import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import type { ArtifactService, CollectOptions, StoredArtifactVersion, VersionLimits } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
 import { checkArtifactName, isUserArtifact, mimeTypeOf, sizeOf, storedPart } from './artifact-parts.ts';
 import type { ArtifactKey, ArtifactRow, ArtifactTables } from './artifact-tables.ts';
@@ -78,8 +79,15 @@ export class SqlArtifacts implements ArtifactService {
 
   async collectGarbage(limits: VersionLimits, { signal, isTrial }: CollectOptions): Promise<number> {
     if (!hasLimits(limits)) return 0;
+    if (limits.savedBefore !== undefined) await this.#requireCredibleTimes();
     if (isTrial) return this.#tables.countOld(limits);
     return inBatches(deletedAtOnce, signal, () => this.#tables.deleteOld(limits, deletedAtOnce));
+  }
+
+  async #requireCredibleTimes(): Promise<void> {
+    const { earliestMs, latestMs } = credibleTimes();
+    const odd = await this.#tables.findIncredible(earliestMs / 1000, latestMs / 1000);
+    if (odd) throw incredible(`Artifact "${odd.name}"`, 'agent_artifacts.created_at', odd.createdAt);
   }
 
   check(): Promise<void> {

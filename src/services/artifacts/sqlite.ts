@@ -7,6 +7,8 @@ import {
   type ArtifactTables,
   keepAll,
   type NewArtifactRow,
+  incredibleVersion,
+  type IncredibleVersion,
   oldVersionsOf,
 } from './artifact-tables.ts';
 
@@ -63,6 +65,10 @@ export class SqliteArtifactTables implements ArtifactTables {
 
   deleteSession(key: SessionKey): Promise<void> {
     return this.#database.write('deleteSessionArtifacts', key);
+  }
+
+  findIncredible(earliest: number, latest: number): Promise<IncredibleVersion | undefined> {
+    return this.#database.read((one) => one.get<IncredibleVersion>(incredibleVersion('?', '?'), earliest, latest));
   }
 
   async countOld({ keep = keepAll, savedBefore }: VersionLimits): Promise<number> {

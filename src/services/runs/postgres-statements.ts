@@ -108,6 +108,10 @@ const hasEnded = `${isEnded} and ended_at < to_timestamp($1::float8 / 1000)`;
 /** $1 time in ms */
 export const countEndedStatement = `select count(*)::int as count from agent_runs where ${hasEnded}`;
 
+/** A run whose end lies outside of two times in ms. */
+export const oddRunStatement = `select id, ended_at::text as time from agent_runs where ${isEnded}
+  and (ended_at < to_timestamp($1::float8 / 1000) or ended_at > to_timestamp($2::float8 / 1000)) limit 1`;
+
 // A run may begin again while we look at it: the condition outside is looked at again then. $1 time in ms
 export const forgetEndedStatement = `with gone as (
     delete from agent_runs where ${hasEnded} and id in (

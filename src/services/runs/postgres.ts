@@ -16,6 +16,7 @@ import {
 import type { RunKey } from '../../core/runs.ts';
 import type { CollectOptions } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, sqlStateOf } from '../postgres/errors.ts';
@@ -144,6 +145,10 @@ export class PostgresRuns implements RunStore {
   async collectGarbage(beforeMs: number, { signal, isTrial }: CollectOptions): Promise<number> {
     const count = async (text: string): Promise<number> =>
       (await this.#query<{ count: number }>({ text, values: [beforeMs] }))[0]?.count ?? 0;
+    const { earliestMs, latestMs } = credibleTimes();
+    const values = [earliestMs, latestMs];
+    const [odd] = await this.#query<{ id: string; time: string }>({ text: sql.oddRunStatement, values });
+    if (odd) throw incredible(`Run "${odd.id}"`, 'agent_runs.ended_at', odd.time);
     if (isTrial) return count(sql.countEndedStatement);
     return inBatches(forgottenAtOnce, signal, () => count(sql.forgetEndedStatement));
   }

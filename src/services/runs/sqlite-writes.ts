@@ -168,6 +168,10 @@ export function forgetRunKey({ connection }: WriteContext, { before, id }: { bef
 export const endedRuns = `select pos from agent_runs where ${isEnded} and ended_at < ?
   and pos < coalesce((select pos from agent_runs where created_at >= ? order by pos limit 1), 9e15) order by pos`;
 
+/** A run whose end lies outside of two times. */
+export const oddRun = `select id, ended_at as time from agent_runs
+  where ${isEnded} and (ended_at < ? or ended_at > ?) limit 1`;
+
 /** Gives their number, at most `forgottenAtOnce`. */
 export function forgetEndedRuns({ connection }: WriteContext, { beforeMs }: { beforeMs: number }): number {
   const sql = `delete from agent_runs where pos in (${endedRuns} limit ?)`;

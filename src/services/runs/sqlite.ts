@@ -15,11 +15,12 @@ import type {
 import type { RunKey } from '../../core/runs.ts';
 import type { CollectOptions } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { forgottenAtOnce, type RunRow, storedRun } from './run-rows.ts';
-import { endedRuns } from './sqlite-writes.ts';
+import { endedRuns, oddRun } from './sqlite-writes.ts';
 
 const keyLifetimeMs = 24 * 60 * 60_000;
 
@@ -97,6 +98,9 @@ export class SqliteRuns implements RunStore {
   }
 
   async collectGarbage(beforeMs: number, { signal, isTrial }: CollectOptions): Promise<number> {
+    const { earliestMs, latestMs } = credibleTimes();
+    const odd = await this.#read((one) => one.get<{ id: string; time: unknown }>(oddRun, earliestMs, latestMs));
+    if (odd) throw incredible(`Run "${odd.id}"`, 'agent_runs.ended_at', odd.time);
     if (isTrial) {
       const sql = `select count(*) as count from (${endedRuns})`;
       const row = await this.#read((one) => one.get<{ count: number }>(sql, beforeMs, beforeMs));

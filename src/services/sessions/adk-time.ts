@@ -2,5 +2,9 @@
 const earliestMs = -6e13;
 const latestMs = 8e15;
 
-/** A time in seconds as ADK's columns hold it: in whole milliseconds, and one that a calendar holds. */
-export const adkMs = (seconds: number): number => Math.min(latestMs, Math.max(earliestMs, Math.floor(seconds * 1000)));
+/**
+ * A time in seconds as ADK's columns hold it: in whole milliseconds, and one that a calendar holds. Looked at to the
+ * microsecond, for 0.123 s are 122.99… ms in some years.
+ */
+export const adkMs = (seconds: number): number =>
+  Math.min(latestMs, Math.max(earliestMs, Math.floor(Math.round(seconds * 1e6) / 1000)));

@@ -1,4 +1,5 @@
 import type { SessionKey } from '../../schemas/session.ts';
+import { requireCredible } from '../credible-time.ts';
 import type { RetentionLimits } from '../retention.ts';
 import type { VertexApi } from '../vertex/vertex-api.ts';
 import { idOf, readSession } from './agent-engine-records.ts';
@@ -24,8 +25,10 @@ export async function outdatedOf(
   for await (const body of api.list('/sessions', 'sessions', { orderBy: 'update_time' })) {
     const { own, userId, updateTime } = readSession(body);
     if (!own) continue;
+    const writtenAt = Math.max(own.lastUpdateTime, updateTime);
     const key = { appName: own.appName, userId, sessionId: own.id };
-    sessions.push({ key, writtenAt: Math.max(own.lastUpdateTime, updateTime) });
+    requireCredible(writtenAt * 1000, `Session "${own.id}" of app "${own.appName}"`, 'updateTime');
+    sessions.push({ key, writtenAt });
   }
   const oldest = sessions.toSorted((a, b) => a.writtenAt - b.writtenAt);
   const surplus = oldest.length - (maxSessions ?? oldest.length);

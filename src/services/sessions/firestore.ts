@@ -1,5 +1,6 @@
 import type * as Sdk from '@google-cloud/firestore';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { requireCredible } from '../credible-time.ts';
 import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
 import { documentId, readText, stateJson } from '../firestore/documents.ts';
 import { appendEvent, type SessionHeads } from './firestore-append.ts';
@@ -114,6 +115,16 @@ export class FirestoreSessionTables implements SessionTables {
         .limit(limit)
         .select('appName', 'userId', 'id', 'clockMs')
         .get();
+      // So do times that were misread, but for those that lie ahead.
+      const { docs: last } = await sessions
+        .orderBy('clockMs', 'desc')
+        .limit(1)
+        .select('id', 'appName', 'clockMs')
+        .get();
+      for (const session of [...docs.slice(0, 1), ...last]) {
+        const what = `Session "${session.get('id')}" of app "${session.get('appName')}"`;
+        requireCredible(Number(session.get('clockMs')), what, 'clockMs');
+      }
       const isOld = (session: Sdk.DocumentSnapshot): boolean =>
         beforeMs !== undefined && Number(session.get('clockMs')) < beforeMs;
       return docs.filter((session, index) => index < surplus || isOld(session)).map(keyIn);

@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { credibleTimes, incredible } from '../credible-time.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
+import type { Dialect } from '../postgres/dialect.ts';
 import { isConflict, isOutage, sqlStateOf } from '../postgres/errors.ts';
 import { fromJsonb, toJsonb } from '../postgres/jsonb.ts';
 import { adkMs } from './adk-time.ts';
@@ -104,12 +106,21 @@ export class PostgresSessionTables implements SessionTables {
 
   async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
     const { time } = await this.#database.dialect();
+    await this.#requireCredibleTimes(time);
     const text = `${keys} from sessions where queued = 0 and (
         ($1::float8 is not null and update_time < ${time('$1::float8')}) or ($2::bigint is not null and num in (
           select num from sessions order by update_time desc, num desc offset $2::bigint)))
       order by update_time limit $3`;
     const found = await this.#database.query<PlacedKey>(text, [beforeMs ?? null, keep ?? null, limit]);
     return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
+  }
+
+  async #requireCredibleTimes(time: Dialect['time']): Promise<void> {
+    const { earliestMs, latestMs } = credibleTimes();
+    const text = `${keys}, update_time::text as time from sessions
+      where (update_time between ${time('$1::float8')} and ${time('$2::float8')}) is not true limit 1`;
+    const [odd] = await this.#database.query<PlacedKey & { time: string }>(text, [earliestMs, latestMs]);
+    if (odd) throw incredible(`Session "${odd.sessionId}" of app "${odd.appName}"`, 'sessions.update_time', odd.time);
   }
 
   async events(

@@ -3,21 +3,33 @@ import { define, type JsonObject } from '../../base/json.ts';
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import type { ColumnTime, Dialect, TimeForm } from '../sqlite/dialect.ts';
 import { isConstraint } from '../sqlite/errors.ts';
-import { msOf } from '../sqlite/migrate.ts';
 import type { WriteContext } from '../sqlite/write-context.ts';
-import { adkMs } from './adk-time.ts';
 import type { Appended, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
 
 // What changes sessions in SQLite. Runs in the thread that writes, within a transaction.
 
 const ofSession = 'id = ? and app_name = ? and user_id = ?';
 
+/** What a row of a session is written with: times have the form that its session has. */
+interface RowContext {
+  readonly connection: Connection;
+  readonly form: TimeForm;
+}
+
 export function createSession({ connection, dialect }: WriteContext, session: NewSessionRow): void {
-  const { appName, userId, sessionId, changes, events, lastUpdateTime, updateMs: ms } = session;
+  const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
   if (connection.get(`select 1 from sessions where ${ofSession}`, sessionId, appName, userId)) {
     throw new AppError('session_exists', `Session "${sessionId}" already exists`);
   }
+  const form = dialect.form();
+  const context: RowContext = { connection, form };
+  const times: ColumnTime[] = [];
+  for (const { timestamp } of events) times.push(form.time(timestamp, times.at(-1)));
+  const [created, last] = [form.time(lastUpdateTime), times.at(-1)];
+  // Not before the last event, so that what is appended comes after it.
+  const updateTime = last !== undefined && last > created ? last : created;
   connection.run(`update agent_numbers set value = value + 1 where name = 'session'`);
   const number =
     connection.get<{ value: number }>(`select value from agent_numbers where name = 'session'`)?.value ?? 0;
@@ -28,17 +40,17 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
     appName,
     userId,
     JSON.stringify(changes.session?.set ?? {}),
-    dialect.time(ms),
-    dialect.time(ms),
+    updateTime,
+    updateTime,
     number,
     events.length + 1,
-    ms,
+    updateTime,
     lastUpdateTime,
   );
-  changeScopes({ connection, dialect }, session, changes);
+  changeScopes(context, session, changes);
   for (const [index, event] of events.entries()) {
     try {
-      insertEvent({ connection, dialect }, session, { ...event, number, seq: index + 1 });
+      insertEvent(context, session, { ...event, number, seq: index + 1, time: times[index] ?? updateTime });
     } catch (error) {
       throw isConstraint(error) ? new AppError('invalid_request', 'Two events have the same id') : error;
     }
@@ -57,8 +69,8 @@ interface Writable {
   readonly num: number;
   readonly next_seq: number;
   readonly state: string;
-  readonly update_time: number | string;
-  readonly clock_ms: number | null;
+  readonly update_time: ColumnTime;
+  readonly clock_ms: ColumnTime | null;
   readonly last_update: number | null;
   readonly fence: number;
 }
@@ -70,12 +82,12 @@ export interface AppendInput {
   readonly guard?: AppendGuard | undefined;
 }
 
-export function appendEvent(context: WriteContext, { key, event, changes, guard }: AppendInput): Appended {
-  const { connection, dialect } = context;
+export function appendEvent({ connection, dialect }: WriteContext, input: AppendInput): Appended {
+  const { key, event, changes, guard } = input;
   const { appName, userId, sessionId } = key;
   const row = connection.get<Writable>(writableSession, sessionId, appName, userId);
   if (!row) throw new AppError('session_not_found', `Session "${sessionId}" not found`);
-  const before = lastUpdateOf(row);
+  const before = lastUpdateOf(row, dialect);
   if (guard && guard.fence !== row.fence) {
     throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${sessionId}" any more`);
   }
@@ -83,18 +95,19 @@ export function appendEvent(context: WriteContext, { key, event, changes, guard 
   if (stored) return { ...stored, sessionNumber: row.num, lastUpdateTime: before };
 
   // ADK orders events by this time, so it grows with each.
-  const ms = Math.max(adkMs(event.timestamp), msOf(row.update_time) + 1);
-  const lastUpdateTime = Math.max(before, event.timestamp);
+  const context: RowContext = { connection, form: dialect.form(row.update_time) };
+  const time = context.form.time(event.timestamp, row.update_time);
+  const lastUpdateTime = dialect.isExact(time) ? dialect.seconds(time) : Math.max(before, event.timestamp);
   try {
-    insertEvent(context, key, { ...event, ...guard, number: row.num, seq: row.next_seq, ms });
+    insertEvent(context, key, { ...event, ...guard, number: row.num, seq: row.next_seq, time });
   } catch (error) {
     throw isConstraint(error) ? new AppError('invalid_request', `Event "${event.id}" is stored already`) : error;
   }
   connection.run(
     dialect.hasEventSequence ? advancePythonSession : advanceSession,
     row.next_seq + 1,
-    dialect.time(ms),
-    ms,
+    time,
+    time,
     lastUpdateTime,
     row.place,
   );
@@ -118,20 +131,29 @@ export function deleteSession({ connection }: WriteContext, { appName, userId, s
   connection.run(`delete from sessions where ${ofSession}`, sessionId, appName, userId);
 }
 
-/** Where the time is not what we wrote last, ADK has written since, and its time counts. */
-export function lastUpdateOf(row: Pick<Writable, 'update_time' | 'clock_ms' | 'last_update'>): number {
-  const ms = msOf(row.update_time);
-  if (row.clock_ms === ms && row.last_update !== null) return row.last_update;
-  return Math.max(row.last_update ?? 0, ms / 1000);
+/**
+ * Where a time is kept in milliseconds, the exact one stands beside it, unless what stands there is not what we wrote last:
+ * then ADK has written since, and its time counts.
+ */
+export function lastUpdateOf(
+  {
+    update_time: time,
+    clock_ms: written,
+    last_update: exact,
+  }: Pick<Writable, 'update_time' | 'clock_ms' | 'last_update'>,
+  dialect: Dialect,
+): number {
+  if (dialect.isExact(time)) return dialect.seconds(time);
+  return written === time && exact !== null ? exact : Math.max(exact ?? 0, dialect.seconds(time));
 }
 
 interface NumberedEvent extends EventRow, Partial<AppendGuard> {
   readonly number: number;
   readonly seq: number;
-  readonly ms: number;
+  readonly time: ColumnTime;
 }
 
-function insertEvent({ connection, dialect }: WriteContext, key: SessionKey, event: NumberedEvent): void {
+function insertEvent({ connection, form }: RowContext, key: SessionKey, event: NumberedEvent): void {
   connection.run(
     `insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)
       values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -140,8 +162,8 @@ function insertEvent({ connection, dialect }: WriteContext, key: SessionKey, eve
     key.userId,
     key.sessionId,
     event.invocationId,
-    dialect.time(event.ms),
-    dialect.eventData(event.eventData, event.timestamp),
+    event.time,
+    form.eventData(event.eventData, event.timestamp),
     event.seq,
   );
   connection.run(
@@ -159,9 +181,9 @@ function storedStep(connection: Connection, { runId, step }: AppendGuard): { seq
   return connection.get('select seq, body as stored from agent_events where run_id = ? and step = ?', runId, step);
 }
 
-function changeScopes({ connection, dialect }: WriteContext, key: SessionKey, { app, user }: StateChanges): void {
+function changeScopes({ connection, form }: RowContext, key: SessionKey, { app, user }: StateChanges): void {
   const { appName, userId } = key;
-  const now = dialect.time(Date.now());
+  const now = form.time(Date.now() / 1000);
   if (app) {
     const old = connection.get<{ state: string }>('select state from app_states where app_name = ?', appName);
     const state = changedState(old?.state ?? '{}', app);

@@ -1,7 +1,8 @@
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { credibleTimes, incredible } from '../credible-time.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
-import { dialectOf } from '../sqlite/migrate.ts';
+import { type ColumnTime, type Dialect, dialectOf } from '../sqlite/dialect.ts';
 import {
   type Appended,
   type EventRange,
@@ -18,8 +19,8 @@ import {
 import { lastUpdateOf } from './sqlite-writes.ts';
 
 interface Found extends Omit<SessionRow, 'lastUpdateTime'> {
-  readonly update_time: number | string;
-  readonly clock_ms: number | null;
+  readonly update_time: ColumnTime;
+  readonly clock_ms: ColumnTime | null;
   readonly last_update: number | null;
 }
 
@@ -45,17 +46,26 @@ export class SqliteSessionTables implements SessionTables {
 
   find({ appName, userId, sessionId }: SessionKey): Promise<SessionRow | undefined> {
     const sql = `${rows} where s.id = ? and s.app_name = ? and s.user_id = ?`;
-    return this.#database.read((connection) => rowOf(connection.get<Found>(sql, sessionId, appName, userId)));
+    return this.#database.read((connection) => {
+      const found = connection.get<Found>(sql, sessionId, appName, userId);
+      return found && rowOf(found, dialectOf(connection));
+    });
   }
 
   findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined> {
     const sql = `${rows} where s.id = ? and s.app_name = ? order by s.user_id limit 1`;
-    return this.#database.read((connection) => rowOf(connection.get<Found>(sql, sessionId, appName)));
+    return this.#database.read((connection) => {
+      const found = connection.get<Found>(sql, sessionId, appName);
+      return found && rowOf(found, dialectOf(connection));
+    });
   }
 
   list({ appName, userId }: SessionOwner): Promise<SessionRow[]> {
     const sql = `${rows} where s.app_name = ? and s.user_id = ? order by s.num`;
-    return this.#database.read((connection) => connection.all<Found>(sql, appName, userId).map((row) => rowOf(row)));
+    return this.#database.read((connection) => {
+      const dialect = dialectOf(connection);
+      return connection.all<Found>(sql, appName, userId).map((found) => rowOf(found, dialect));
+    });
   }
 
   delete(key: SessionKey): Promise<void> {
@@ -67,13 +77,23 @@ export class SqliteSessionTables implements SessionTables {
     return this.#database.read((connection) => connection.all<PlacedKey>(sql, after ?? 0, limit));
   }
 
-  async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
-    const time = beforeMs === undefined ? null : await this.#time(beforeMs);
-    const sql = `${keys} from sessions where queued = 0 and (update_time < ? or num in (
-        select num from sessions order by update_time desc, num desc limit -1 offset coalesce(?, 1e15)))
-      order by update_time limit ?`;
-    const found = await this.#database.read((connection) => connection.all<PlacedKey>(sql, time, keep ?? null, limit));
-    return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
+  outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
+    return this.#database.read((connection) => {
+      const written = dialectOf(connection).msColumn('update_time');
+      const { earliestMs, latestMs } = credibleTimes();
+      const odd = connection.get<SessionKey & { time: ColumnTime }>(
+        `${keys}, update_time as time from sessions
+          where not coalesce(${written} between ? and ?, false) limit 1`,
+        earliestMs,
+        latestMs,
+      );
+      if (odd) throw incredible(`Session "${odd.sessionId}" of app "${odd.appName}"`, 'sessions.update_time', odd.time);
+      const sql = `${keys} from sessions where queued = 0 and (${written} < ? or num in (
+          select num from sessions order by ${written} desc, num desc limit -1 offset coalesce(?, 1e15)))
+        order by ${written} limit ?`;
+      const found = connection.all<PlacedKey>(sql, beforeMs ?? null, keep ?? null, limit);
+      return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
+    });
   }
 
   events(
@@ -107,11 +127,6 @@ export class SqliteSessionTables implements SessionTables {
     return this.#database.write('appendEvent', { key, event, changes, guard });
   }
 
-  /** A time as this database's columns hold it. */
-  #time(ms: number): Promise<number | string> {
-    return this.#database.read((connection) => dialectOf(connection).time(ms));
-  }
-
   check(): Promise<void> {
     return this.#database.check();
   }
@@ -121,8 +136,6 @@ export class SqliteSessionTables implements SessionTables {
   }
 }
 
-function rowOf(found: Found): SessionRow;
-function rowOf(found: Found | undefined): SessionRow | undefined;
-function rowOf(found: Found | undefined): SessionRow | undefined {
-  return found && { ...found, lastUpdateTime: lastUpdateOf(found) };
+function rowOf(found: Found, dialect: Dialect): SessionRow {
+  return { ...found, lastUpdateTime: lastUpdateOf(found, dialect) };
 }

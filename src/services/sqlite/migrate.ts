@@ -1,16 +1,8 @@
 import { AppError } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
+import { type Dialect, dialectOf } from './dialect.ts';
 import { isOutage } from './errors.ts';
 import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
-
-/** How the tables of this database differ from those of ADK for TypeScript: Python's have other times, and a counter. */
-export interface Dialect {
-  /** A time as its columns hold it. */
-  readonly time: (ms: number) => number | string;
-  readonly hasEventSequence: boolean;
-  /** An event's JSON as its column holds it, of an event in ADK's JSON and its time in seconds. */
-  readonly eventData: (json: string, seconds: number) => string;
-}
 
 /**
  * Brings the tables up to date, one program after the other, and says what is special about them. Throws
@@ -67,29 +59,4 @@ function refusePickles(connection: Connection): void {
     'ConfigurationException',
     'The database has the first schema of ADK for Python: bring it up to date with "adk migrate session" first',
   );
-}
-
-/** How the tables of an open database are made. */
-export function dialectOf(connection: Connection): Dialect {
-  const columns = connection.all<{ name: string; type: string }>(
-    'select name, type from pragma_table_info(?)',
-    'sessions',
-  );
-  const isPython = columns.some(({ name, type }) => name === 'app_name' && /varchar/i.test(type));
-  return {
-    time: isPython ? pythonTime : (ms) => ms,
-    eventData: isPython ? pythonEvent : (json) => json,
-    hasEventSequence: columns.some(({ name }) => name === 'event_sequence'),
-  };
-}
-
-const pythonTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1).replace('T', ' ')}000`;
-
-/** Python takes the time within for one in seconds. */
-const pythonEvent = (json: string, timestamp: number): string =>
-  JSON.stringify({ ...(JSON.parse(json) as object), timestamp });
-
-/** The milliseconds of a time column, in whichever way it is kept. */
-export function msOf(time: number | string): number {
-  return typeof time === 'number' ? time : Date.parse(`${time.replace(' ', 'T')}Z`);
 }

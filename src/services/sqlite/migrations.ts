@@ -1,5 +1,5 @@
 // The same tables as in PostgreSQL, for the same reasons (see services/postgres/migrations.ts). Times are milliseconds
-// since the epoch, as ADK for TypeScript keeps them.
+// since the epoch, as ADK for TypeScript keeps them, unless another ADK made the tables (dialect.ts).
 
 /** The tables of ADK. All statements leave alone what is there. */
 export const adkTables = `
@@ -25,6 +25,10 @@ create index if not exists agent_sessions_num on sessions (num);
 create index if not exists agent_sessions_of_owner on sessions (app_name, user_id);
 create index if not exists agent_sessions_ready on sessions (ready_at) where queued > 0;
 `;
+
+/** Whether a column that holds seconds has milliseconds: 1e11 seconds are the year 5138, 1e11 milliseconds 1973. */
+const isMistaken = (table: string, column: string): string => `typeof(${column}) = 'real' and ${column} > 1e11
+  and exists (select 1 from pragma_table_info('${table}') where name = '${column}' and upper(type) = 'REAL')`;
 
 const sameSession = 'id = new.session_id and app_name = new.app_name and user_id = new.user_id';
 
@@ -169,5 +173,15 @@ create trigger agent_forget_session after delete on sessions begin
   delete from agent_events where place >= old.num << 32 and place < (old.num + 1) << 32;
   delete from agent_runs where session_num = old.num;
 end;
+`,
+  `
+-- Where ADK for Python keeps seconds in columns of the type REAL, an earlier version of ours wrote milliseconds.
+update sessions set create_time = create_time / 1000 where ${isMistaken('sessions', 'create_time')};
+update sessions set update_time = update_time / 1000 where ${isMistaken('sessions', 'update_time')};
+update app_states set update_time = update_time / 1000 where ${isMistaken('app_states', 'update_time')};
+update user_states set update_time = update_time / 1000 where ${isMistaken('user_states', 'update_time')};
+update events set timestamp = timestamp / 1000,
+    event_data = json_set(event_data, '$.timestamp', (event_data ->> '$.timestamp') / 1000.0)
+  where ${isMistaken('events', 'timestamp')};
 `,
 ];

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import type { Dialect } from './migrate.ts';
+import type { Dialect } from './dialect.ts';
 
 /** What a write works with: the connection of its transaction. */
 export interface WriteContext {

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { Connection } from './connection.ts';
+import { dialectOf } from './dialect.ts';
 import { asAppError, isOutage } from './errors.ts';
-import { dialectOf, migrate } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import type { WriteContext } from './write-context.ts';
 import { applyWrite, type Write } from './writes.ts';
 

@@ -30,7 +30,7 @@ sessionServiceContract('Agent Engine', open, {
   idsByOwner: 'an engine has one space of ids',
   sharedState: 'Agent Engine keeps state by session',
 });
-if (real === undefined) retentionContract('Agent Engine', async () => open());
+if (real === undefined) retentionContract('Agent Engine', async () => open(), { ownClock: true });
 else console.info('Agent Engine as an archive: not run, the tests would delete what is in the real engine');
 
 describe.skipIf(real !== undefined)('With a double (a real engine cannot be told to fail)', () => {

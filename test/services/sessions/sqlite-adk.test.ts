@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
+import { collectGarbage } from '../../../src/services/retention.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
@@ -103,7 +104,7 @@ it('opens a database of ADK for Python, whose times are texts and whose sessions
     );
     const sessions = open();
     const session = (await sessions.getSession(key))!;
-    expect(session.lastUpdateTime).toBe(Date.parse('2026-11-21T20:00:01.123Z') / 1000);
+    expect(session.lastUpdateTime).toBe(1_795_291_201.123456);
     await sessions.appendEvent(session, saying('hi', {}, { timestamp: 1_900_000_000.5 }));
 
     const columns = `s.event_sequence, s.update_time, e.timestamp, e.event_data ->> 'timestamp' as seconds`;
@@ -116,6 +117,108 @@ it('opens a database of ADK for Python, whose times are texts and whose sessions
       timestamp: '2030-03-17 17:46:40.500000',
     });
     expect((await open().getSession(key))?.lastUpdateTime).toBe(1_900_000_000.5);
+  });
+});
+
+/** The tables that `SqliteSessionService` of ADK for Python makes, with a session of one event, minutes old. */
+function pythonFile(file: DatabaseSync, sessionTime: number | string, eventTime = sessionTime): void {
+  file.exec(`
+    create table app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL);
+    create table user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,
+      update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id));
+    create table sessions (app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
+      create_time REAL NOT NULL, update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id, id));
+    create table events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL,
+      invocation_id TEXT NOT NULL, timestamp REAL NOT NULL, event_data TEXT NOT NULL,
+      PRIMARY KEY (app_name, user_id, session_id, id),
+      FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions(app_name, user_id, id) ON DELETE CASCADE)`);
+  file
+    .prepare('insert into sessions values (?, ?, ?, ?, ?, ?)')
+    .run(appName, userId, sessionId, '{"topic":"looms"}', sessionTime, sessionTime);
+  pythonAppends(file, 'first', eventTime);
+}
+
+function pythonAppends(file: DatabaseSync, id: string, time: number | string): void {
+  const data = { id, invocation_id: 'e-1', author: 'user', timestamp: time, content: { parts: [{ text: id }] } };
+  const row = 'insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)';
+  file
+    .prepare(`${row} values (?, ?, ?, ?, 'e-1', ?, ?)`)
+    .run(id, appName, userId, sessionId, time, JSON.stringify(data));
+  file.prepare('update sessions set update_time = ?').run(time);
+}
+
+/** Event ids in the order in which Python reads them, with the times it takes them to have. */
+const pythonReads = (file: DatabaseSync): unknown[] =>
+  file
+    .prepare(`select id, timestamp as time, event_data ->> '$.timestamp' as said from events order by timestamp, rowid`)
+    .all()
+    .map((row) => ({ ...row }));
+
+const minutesAgo = (count: number): number => Math.floor(Date.now() / 1000) - 60 * count + 0.123456;
+
+it('continues a session of the service that ADK for Python has by default, which keeps seconds', async () => {
+  await withDatabase(async ({ file, open }) => {
+    const [first, second, fourth] = [minutesAgo(5), minutesAgo(3), minutesAgo(1)];
+    pythonFile(file, first);
+    const sessions = open();
+    const session = (await sessions.getSession(key))!;
+    expect(session).toMatchObject({ lastUpdateTime: first, state: { topic: 'looms' }, events: [{ timestamp: first }] });
+
+    await sessions.appendEvent(session, saying('x', { 'app:theme': 'dark' }, { id: 'second', timestamp: second }));
+    await sessions.appendEvent(session, saying('x', {}, { id: 'third', timestamp: second }));
+    pythonAppends(file, 'fourth', fourth);
+
+    expect(pythonReads(file)).toEqual([
+      { id: 'first', time: first, said: first },
+      { id: 'second', time: second, said: second },
+      { id: 'third', time: Math.round(second * 1e6 + 1) / 1e6, said: second },
+      { id: 'fourth', time: fourth, said: fourth },
+    ]);
+    const read = await open().getSession(key);
+    expect(read?.events.map(({ id }) => id)).toEqual(['first', 'second', 'third', 'fourth']);
+    expect(read?.lastUpdateTime).toBe(fourth);
+    const [state] = file.prepare('select state, update_time as time from app_states').all();
+    expect(state).toMatchObject({ state: '{"theme":"dark"}', time: expect.closeTo(Date.now() / 1000, -3) });
+  });
+});
+
+it('deletes the old sessions of such a file, and no young ones', async () => {
+  await withDatabase(async ({ file, open }) => {
+    pythonFile(file, minutesAgo(5));
+    const old = [appName, userId, 'old', '{}', minutesAgo(90), minutesAgo(90)];
+    file.prepare('insert into sessions values (?, ?, ?, ?, ?, ?)').run(...old);
+    const { signal } = new AbortController();
+
+    const { sessions } = await collectGarbage({ sessions: open() }, { sessionTtlMs: 3_600_000 }, { signal });
+
+    expect(sessions).toEqual([{ appName, userId, sessionId: 'old' }]);
+  });
+});
+
+it('goes on in the form that the times of a session have', async () => {
+  await withDatabase(async ({ file, open }) => {
+    pythonFile(file, '2026-11-21 20:00:00.123456');
+    const sessions = open();
+    const session = (await sessions.getSession(key))!;
+    await sessions.appendEvent(session, saying('x', {}, { id: 'second', timestamp: 1_795_291_200.123456 }));
+
+    expect(session.lastUpdateTime).toBe(1_795_291_200.123457);
+    expect(pythonReads(file)[1]).toEqual({
+      id: 'second',
+      time: '2026-11-21 20:00:00.123457',
+      said: 1_795_291_200.123456,
+    });
+  });
+});
+
+it('mends times in milliseconds that an earlier version of ours left where Python keeps seconds', async () => {
+  await withDatabase(async ({ file, open }) => {
+    pythonFile(file, 1_795_291_522_852);
+    const sessions = open();
+    const session = (await sessions.getSession(key))!;
+
+    expect(session).toMatchObject({ lastUpdateTime: 1_795_291_522.852, events: [{ timestamp: 1_795_291_522.852 }] });
+    expect(pythonReads(file)).toEqual([{ id: 'first', time: 1_795_291_522.852, said: 1_795_291_522.852 }]);
   });
 });
 
