@@ -2,12 +2,10 @@ import type { AppError } from '../base/errors.ts';
 import type { RunKey } from '../core/runs.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
-import { RunFeed } from './run-feed.ts';
+import type { RunFeed } from './run-feed.ts';
 
 /** Runs that are over and still known. */
 const maxOver = 1_000;
-/** What the pieces of runs that are over may take together, roughly in bytes. */
-const maxWeight = 64 * 1024 * 1024;
 const keyLifetimeMs = 24 * 60 * 60_000;
 
 /** What was asked for with a key: the run, and a fingerprint of the request. */
@@ -22,7 +20,7 @@ export interface Asked {
 export class BackgroundRun {
   readonly key: RunKey;
   readonly asked: Asked | undefined;
-  readonly feed = new RunFeed();
+  readonly feed: RunFeed;
   readonly createdAtMs = Date.now();
   startedAtMs: number | undefined;
   /** As it was when it came into a store, where it is kept. */
@@ -33,8 +31,9 @@ export class BackgroundRun {
   readonly #accepted = Promise.withResolvers<void>();
   readonly #over = Promise.withResolvers<void>();
 
-  constructor(key: RunKey, asked: Asked | undefined) {
+  constructor(key: RunKey, feed: RunFeed, asked?: Asked) {
     this.key = key;
+    this.feed = feed;
     this.asked = asked;
     this.#accepted.promise.catch(() => {}); // whoever asked was told, and others may not have asked
   }
@@ -83,7 +82,6 @@ export class BackgroundRuns {
   /** In the order they ended. */
   readonly #over: BackgroundRun[] = [];
   readonly #ttlMs: number;
-  #weight = 0;
 
   /** `ttlMs`: how long a run is known after its end, if there is room. */
   constructor(ttlMs = Infinity) {
@@ -128,8 +126,7 @@ export class BackgroundRuns {
   /** Keeps a run that is over for a while, and makes room for it. */
   ended(run: BackgroundRun): void {
     this.#over.push(run);
-    this.#weight += run.feed.weight;
-    while (this.#over.length > maxOver || (this.#weight > maxWeight && this.#over.length > 1)) this.#forgetOldest();
+    while (this.#over.length > maxOver) this.#forgetOldest();
     this.#expire();
   }
 
@@ -142,8 +139,8 @@ export class BackgroundRuns {
   #forgetOldest(): void {
     const oldest = this.#over.shift();
     if (!oldest) return;
-    this.#weight -= oldest.feed.weight;
     this.remove(oldest);
+    oldest.feed.clear();
   }
 }
 

@@ -2,26 +2,31 @@ import type { RunStore, StoredRun } from '../core/run-store.ts';
 import type { Frame, Position, RunKey } from '../core/runs.ts';
 import type { SessionService } from '../core/services.ts';
 import { isOver } from '../schemas/run-record.ts';
+import type { FeedRoom } from './feed-room.ts';
 import { Nudge } from './nudge.ts';
 import { RunFeed } from './run-feed.ts';
-import { failureOf, shownEvents } from './run-status.ts';
+import { failureOf } from './run-status.ts';
+import { type Landmark, storedFrames } from './stored-frames.ts';
 
 export interface RemoteOptions {
   readonly store: RunStore;
   readonly sessions: SessionService;
+  readonly room: FeedRoom;
 }
 
 /** How often the store is asked for what no message told. */
 const lookMs = 500;
 /** How often the replica that has the run is told that somebody follows it. */
 export const joinEveryMs = 2_000;
+/** Pieces that wait for the whole events before them: each came in a message of a few kilobytes. */
+const maxEarly = 1_000;
 
 /**
  * A run of another replica, as it is followed here: whole events are read from the store, pieces come by message. It is
  * looked at for as long as it has readers.
  */
 export class RemoteRun {
-  readonly feed = new RunFeed();
+  readonly feed: RunFeed;
   readonly #key: RunKey;
   readonly #options: RemoteOptions;
   readonly #onIdle: () => void;
@@ -29,6 +34,7 @@ export class RemoteRun {
   #isWatched = false;
   #id: string | undefined;
   #early: Frame[] = [];
+  #last: Landmark | undefined;
   readonly #nudge = new Nudge();
   #joinedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -36,6 +42,8 @@ export class RemoteRun {
     this.#key = key;
     this.#options = options;
     this.#onIdle = onIdle;
+    const { sessions, room } = options;
+    this.feed = new RunFeed((after, landmark) => storedFrames(sessions, key, after, landmark), room);
   }
 
   /** The run's key in the store, once it is known. */
@@ -61,6 +69,7 @@ export class RemoteRun {
       if (frame.whole > whole) this.#early.push(frame);
       else this.feed.putPiece(frame);
     }
+    this.#early = this.#early.slice(-maxEarly);
     if (this.#early.length > 0) this.wake();
   }
 
@@ -85,14 +94,17 @@ export class RemoteRun {
       this.feed.end(error);
     } finally {
       this.#isWatched = false;
+      this.feed.clear();
       this.#onIdle();
     }
   }
 
   async #readStored(): Promise<void> {
-    const session = await this.#options.sessions.getSession(this.#key);
-    if (!session) return;
-    for (const event of shownEvents(session, this.#key.runId).slice(this.feed.position.whole)) this.feed.put(event);
+    const { sessions } = this.#options;
+    for await (const { event, whole } of storedFrames(sessions, this.#key, this.feed.position.whole, this.#last)) {
+      this.feed.put(event);
+      this.#last = { whole, eventId: event.id };
+    }
     const early = this.#early;
     this.#early = [];
     this.take(early);

@@ -9,17 +9,19 @@ import type { Services } from '../core/services.ts';
 import type { Event } from '../schemas/event.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
-import type { Session, SessionKey } from '../schemas/session.ts';
+import type { GetSessionConfig, Session, SessionKey } from '../schemas/session.ts';
 import { askedRun, isTwice, keptRun } from './asked-run.ts';
 import { type Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import { takeBack } from './branching.ts';
 import { type DurableLine } from './durable-line.ts';
+import { FeedRoom } from './feed-room.ts';
 import { RunFeed } from './run-feed.ts';
 import { RunLedger } from './run-ledger.ts';
 import type { Claim, LocalRun, RunLine, StartOptions } from './run-line.ts';
 import { askedFor, recordOf, settles } from './run-records.ts';
 import { RunRecovery } from './run-recovery.ts';
 import { failureOf, runIn, runsIn, shownEvents } from './run-status.ts';
+import { storedFrames } from './stored-frames.ts';
 import { checkMessage } from './user-message.ts';
 
 /** What starts runs; throws before the first event whatever is the caller's fault. */
@@ -49,6 +51,7 @@ const lastEventsMs = 2_000; // how long runs that were told to end may take
 export class RunDesk implements Runs {
   readonly #options: RunDeskOptions;
   readonly #background: BackgroundRuns;
+  readonly #room = new FeedRoom();
   readonly #ledger: RunLedger | undefined;
   readonly #recovery: RunRecovery | undefined;
 
@@ -57,7 +60,7 @@ export class RunDesk implements Runs {
     const { durable, services, log, runTtlMs } = options;
     this.#background = new BackgroundRuns(runTtlMs);
     if (!durable) return;
-    const kept = { ...durable, sessions: services.sessions };
+    const kept = { ...durable, sessions: services.sessions, room: this.#room };
     this.#ledger = new RunLedger(kept, (id, after, signal) => this.#followHere(id, after, signal));
     const resume = (request: RunRequest, claim: Claim): Promise<void> => this.#resume(request, claim);
     const undo = (key: RunKey, claim: Claim): Promise<void> => this.#takeBack(key, new AbortController().signal, claim);
@@ -78,7 +81,7 @@ export class RunDesk implements Runs {
     if (earlier) return { run: earlier, replayed: true };
     checkMessage(request);
     const { appName, userId, sessionId, invocationId = newId('e-') } = request;
-    const run = new BackgroundRun({ appName, userId, sessionId, runId: invocationId }, asked);
+    const run = this.#newRun({ appName, userId, sessionId, runId: invocationId }, asked);
     if (this.#background.find(run.key)?.isOver === false) {
       throw new AppError('session_busy', `Run "${invocationId}" is not over yet`, { retryAfter: 1 });
     }
@@ -167,14 +170,12 @@ export class RunDesk implements Runs {
     if (here) return here.read(after, signal);
     const kept = await this.#ledger?.find(key);
     if (kept && !isOver(kept.status)) return (this.#ledger as RunLedger).follow(key, after, signal);
-    const session = await this.#sessionOf(key);
+    const session = await this.#sessionOf(key, kept ? { numRecentEvents: 1 } : {});
     const background = this.#background.find(key);
     if (background) return background.feed.read(after, signal);
     const run = kept ?? runIn(session, key.runId);
     if (!run) throw new AppError('run_not_found', `Run "${key.runId}" not found`);
-    const feed = new RunFeed(shownEvents(session, key.runId));
-    feed.end(failureOf(run));
-    return feed.read(after, signal);
+    return this.#readEnded(run, key, after);
   }
 
   async drain(graceMs: number): Promise<void> {
@@ -254,7 +255,7 @@ export class RunDesk implements Runs {
   /** Goes on with a run that lost its replica, to its end. */
   async #resume(request: RunRequest, claim: Claim): Promise<void> {
     const { appName, userId, sessionId, invocationId = '' } = request;
-    const run = new BackgroundRun({ appName, userId, sessionId, runId: invocationId }, undefined);
+    const run = this.#newRun({ appName, userId, sessionId, runId: invocationId });
     this.#background.add(run);
     try {
       await this.#recall(run);
@@ -272,12 +273,29 @@ export class RunDesk implements Runs {
     return askedRun(session, asked, { background: this.#background, ledger: this.#ledger, get });
   }
 
+  async *#readEnded(run: Run, key: RunKey, { whole }: Position): AsyncGenerator<Frame, void, void> {
+    yield* storedFrames(this.#options.services.sessions, key, whole);
+    const failure = failureOf(run);
+    if (failure) throw failure;
+  }
+
+  #newRun(key: RunKey, asked?: Asked): BackgroundRun {
+    return new BackgroundRun(key, this.#newFeed(key), asked);
+  }
+
+  #newFeed(key: RunKey): RunFeed {
+    const { sessions } = this.#options.services;
+    return new RunFeed((after, landmark) => storedFrames(sessions, key, after, landmark), this.#room);
+  }
+
   #feedHere(key: RunKey): RunFeed | undefined {
     const background = this.#background.find(key);
     if (background && !background.isOver) return background.feed;
     const run = this.#local(key);
-    if (run) run.feed ??= new RunFeed(run.session ? shownEvents(run.session, run.id) : []);
-    return run?.feed;
+    if (!run || run.feed) return run?.feed;
+    run.feed = this.#newFeed(key);
+    for (const event of run.session ? shownEvents(run.session, run.id) : []) run.feed.put(event);
+    return run.feed;
   }
 
   /** The same for a run of this replica, by its key in the store. */
@@ -292,8 +310,8 @@ export class RunDesk implements Runs {
     return this.#options.line.of(key).find(({ id }) => id === key.runId);
   }
 
-  async #sessionOf(key: SessionKey): Promise<Session> {
-    const session = await this.#options.services.sessions.getSession(key);
+  async #sessionOf(key: SessionKey, config?: GetSessionConfig): Promise<Session> {
+    const session = await this.#options.services.sessions.getSession(key, config);
     if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
     return session;
   }

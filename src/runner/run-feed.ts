@@ -1,32 +1,50 @@
 import { abortable } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import { roughSize } from '../base/rough-size.ts';
 import type { Frame, Position } from '../core/runs.ts';
 import type { Event } from '../schemas/event.ts';
+import type { FeedRoom } from './feed-room.ts';
+import type { Landmark } from './stored-frames.ts';
 
-/** What a feed may hold of pieces, roughly in bytes. */
-const maxPieces = 4 * 1024 * 1024;
-/** What an event weighs besides what it says. */
-const eventWeight = 256;
+/** What a feed may hold, roughly in bytes. */
+const maxBytes = 4 * 1024 * 1024;
 
 export const start: Position = { whole: 0, piece: 0 };
 
+/** Reads whole events behind the first `after` from where they are stored. */
+export type ReadStored = (after: number, landmark: Landmark | undefined) => AsyncIterable<Frame>;
+
+interface Held {
+  readonly frame: Frame;
+  readonly size: number;
+}
+
 /**
- * The events of a run for whoever comes late: whole events stay, pieces as long as there is room. One writer, any
- * number of readers, each at its own pace; none of them holds up the writer.
+ * The events of a run for whoever comes late, as long as there is room: whole events that are no longer held are read
+ * from where they are stored, pieces are gone. One writer, any number of readers, each at its own pace; none of them
+ * holds up the writer.
  */
 export class RunFeed {
-  #frames: Frame[] = [];
+  readonly #readStored: ReadStored;
+  readonly #room: FeedRoom | undefined;
+  #held: Held[] = [];
+  #size = 0;
   #whole = 0;
   #piece = 0;
-  #weight = 0;
+  /** Whole events that are no longer held: the first so many. */
+  #dropped = 0;
+  #first: Landmark | undefined;
+  #last: Event | undefined;
   /** Counts the times frames were dropped: places in the list are void then. */
   #cuts = 0;
   #isOver = false;
   #failure: unknown;
   #news: PromiseWithResolvers<void> | undefined;
 
-  /** `events`: what the run has stored before anybody listened. */
-  constructor(events: Iterable<Event> = []) {
-    for (const event of events) this.put(event);
+  /** `room`: what all feeds may hold together. */
+  constructor(readStored: ReadStored, room?: FeedRoom) {
+    this.#readStored = readStored;
+    this.#room = room;
   }
 
   /** Where the feed ends for now. */
@@ -34,15 +52,23 @@ export class RunFeed {
     return { whole: this.#whole, piece: this.#piece };
   }
 
-  /** Roughly the bytes that the pieces take. */
-  get weight(): number {
-    return this.#weight;
+  /** Roughly the bytes that are held. */
+  get size(): number {
+    return this.#size;
   }
 
   /** `isPiece`: the event is shown and not stored. */
   put(event: Event, isPiece = event.partial === true): void {
-    if (isPiece) this.#putPiece(event);
-    else this.#putWhole(event);
+    if (isPiece) this.#piece += 1;
+    else {
+      // A reader that joins may have found it in the session already.
+      if (this.#piece === 0 && this.#last === event) return;
+      this.#last = event;
+      this.#whole += 1;
+      this.#piece = 0;
+      this.#first ??= { whole: this.#whole, eventId: event.id };
+    }
+    this.#hold({ event, ...this.position });
     this.#news?.resolve();
     this.#news = undefined;
   }
@@ -63,22 +89,30 @@ export class RunFeed {
     this.#news = undefined;
   }
 
-  /** Lets go of the pieces of steps that are over. */
-  dropPieces(): void {
-    this.#keep(({ piece, whole }) => piece === 0 || whole === this.#whole);
+  /** Lets go of all that is held. */
+  clear(): void {
+    this.#dropped = this.#whole;
+    this.#keep(() => false);
   }
 
   /** The frames behind a place, then those to come. Throws what ended the run. */
   async *read(after: Position, signal: AbortSignal): AsyncGenerator<Frame, void, void> {
     let last = after;
-    let index = this.#indexAfter(last);
-    let cuts = this.#cuts;
+    let index = 0;
+    let cuts: number | undefined;
     for (;;) {
+      while (last.whole < this.#dropped) {
+        for await (const frame of this.#stored(last.whole)) {
+          signal.throwIfAborted();
+          last = frame;
+          yield frame;
+        }
+      }
       if (cuts !== this.#cuts) {
         cuts = this.#cuts;
         index = this.#indexAfter(last);
       }
-      const frame = this.#frames[index];
+      const frame = this.#held[index]?.frame;
       if (frame) {
         index += 1;
         if (!isAfter(frame, last)) continue; // whoever reads on may be ahead of a feed that is filled anew
@@ -94,40 +128,60 @@ export class RunFeed {
     }
   }
 
-  #putWhole(event: Event): void {
-    // A reader that joins may have found it in the session already.
-    if (this.#piece === 0 && this.#frames.at(-1)?.event === event) return;
-    this.#whole += 1;
-    this.#piece = 0;
-    this.#frames.push({ event, whole: this.#whole, piece: 0 });
+  /** What is not held of the whole events behind the first so many. */
+  async *#stored(after: number): AsyncGenerator<Frame, void, void> {
+    const end = this.#dropped;
+    for await (const frame of this.#readStored(after, this.#first)) {
+      yield frame;
+      if (frame.whole >= end) return;
+    }
+    throw new AppError('run_not_found', 'The events of the run are no longer kept');
   }
 
-  #putPiece(event: Event): void {
-    this.#piece += 1;
-    this.#frames.push({ event, whole: this.#whole, piece: this.#piece });
-    this.#weight += weightOf(event);
-    if (this.#weight <= maxPieces) return;
-    this.dropPieces();
-    while (this.#weight > maxPieces) {
-      const oldest = this.#frames.find(({ piece }) => piece > 0)?.piece ?? 0;
+  #hold(frame: Frame): void {
+    const size = roughSize(frame.event);
+    this.#held.push({ frame, size });
+    this.#resize(size);
+    if (this.#size > maxBytes) this.#makeRoom();
+  }
+
+  /** Pieces of steps that are over go first, then whole events, the oldest, then pieces of this step. */
+  #makeRoom(): void {
+    this.#keep(({ whole, piece }) => piece === 0 || whole === this.#whole);
+    if (this.#size <= maxBytes) return;
+    let left = this.#size;
+    for (const { frame, size } of this.#held) {
+      if (left <= maxBytes / 2) break; // not one at a time
+      if (frame.piece > 0) continue;
+      left -= size;
+      this.#dropped = frame.whole;
+    }
+    this.#keep(({ whole, piece }) => piece > 0 || whole > this.#dropped);
+    while (this.#size > maxBytes) {
+      const oldest = this.#held[0]?.frame.piece ?? 0;
       const middle = (oldest + this.#piece) / 2;
-      this.#keep(({ piece }) => piece === 0 || piece > middle);
+      this.#keep(({ piece }) => piece > middle);
     }
   }
 
   #keep(isKept: (frame: Frame) => boolean): void {
-    this.#frames = this.#frames.filter(isKept);
-    this.#weight = this.#frames.reduce((sum, { event, piece }) => sum + (piece === 0 ? 0 : weightOf(event)), 0);
+    this.#held = this.#held.filter(({ frame }) => isKept(frame));
     this.#cuts += 1;
+    this.#resize(this.#held.reduce((sum, { size }) => sum + size, 0) - this.#size);
+  }
+
+  #resize(change: number): void {
+    this.#size += change;
+    this.#room?.resized(this, this.#size, change);
   }
 
   /** Where the first frame behind a place is. */
   #indexAfter(place: Position): number {
-    let [low, high] = [0, this.#frames.length];
+    let [low, high] = [0, this.#held.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      const frame = this.#frames[middle];
-      if (frame && !isAfter(frame, place)) low = middle + 1;
+      const held = this.#held[middle];
+      if (held && !isAfter(held.frame, place)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -136,11 +190,3 @@ export class RunFeed {
 
 const isAfter = (one: Position, other: Position): boolean =>
   one.whole > other.whole || (one.whole === other.whole && one.piece > other.piece);
-
-function weightOf({ content }: Event): number {
-  let weight = eventWeight;
-  for (const { text, inlineData } of content?.parts ?? []) {
-    weight += (text?.length ?? 0) + (inlineData?.data?.length ?? 0);
-  }
-  return weight;
-}

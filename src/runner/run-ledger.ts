@@ -5,6 +5,7 @@ import type { SessionService } from '../core/services.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import type { DurableLine } from './durable-line.ts';
+import type { FeedRoom } from './feed-room.ts';
 import { Nudge } from './nudge.ts';
 import { RemoteRun } from './remote-run.ts';
 import { readMessage } from './run-messages.ts';
@@ -15,6 +16,8 @@ export interface RunLedgerOptions {
   readonly store: RunStore;
   readonly line: DurableLine;
   readonly sessions: SessionService;
+  /** What the feeds of this process hold together. */
+  readonly room: FeedRoom;
 }
 
 /** Pauses before a run is looked at again whose end nobody told; the last one counts for all that follow. */

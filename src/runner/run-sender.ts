@@ -12,6 +12,8 @@ const patienceMs = 3 * joinEveryMs;
 const gatherMs = 10;
 /** Bytes of pieces in one message: with what is around them they stay below the database's limit. */
 const maxBytes = 7_000;
+/** Messages that may wait for the database. */
+const maxUnsent = 16;
 
 interface Watcher {
   readonly controller: AbortController;
@@ -60,7 +62,10 @@ export class RunSender {
   async #tell(id: string, home: string, after: Position, signal: AbortSignal): Promise<void> {
     const post = new Post(this.#store, home, id);
     try {
-      for await (const frame of await this.#follow(id, after, signal)) post.add(frame);
+      for await (const frame of await this.#follow(id, after, signal)) {
+        post.add(frame);
+        if (post.isBehind) await post.sent;
+      }
     } finally {
       post.add(undefined);
       await post.sent;
@@ -77,12 +82,18 @@ class Post {
   #texts: string[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
+  #unsent = 0;
 
   // oxlint-disable-next-line max-params
   constructor(store: RunStore, home: string, id: string) {
     this.#store = store;
     this.#home = home;
     this.#id = id;
+  }
+
+  /** Whether to wait for what was `sent`. */
+  get isBehind(): boolean {
+    return this.#unsent >= maxUnsent;
   }
 
   /** A piece is sent as it is; of a whole event, and of the end (`undefined`), only that there is news. */
@@ -110,6 +121,10 @@ class Post {
   }
 
   #send(message: string): void {
-    this.sent = this.sent.then(() => this.#store.send(this.#home, message)).catch(() => {}); // may get lost
+    this.#unsent += 1;
+    this.sent = this.sent
+      .then(() => this.#store.send(this.#home, message))
+      .catch(() => {}) // may get lost
+      .finally(() => (this.#unsent -= 1));
   }
 }

@@ -1,11 +1,16 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { BackgroundRun, BackgroundRuns } from '../../src/runner/background-runs.ts';
+import { RunFeed } from '../../src/runner/run-feed.ts';
 
 afterEach(() => void vi.useRealTimers());
 
 const session = { appName: 'app', userId: 'u', sessionId: 's' };
 const runOf = (runId: string): BackgroundRun =>
-  new BackgroundRun({ ...session, runId }, { idempotencyKey: runId, key: `s ${runId}`, fingerprint: 'f' });
+  new BackgroundRun({ ...session, runId }, new RunFeed(async function* () {}), {
+    idempotencyKey: runId,
+    key: `s ${runId}`,
+    fingerprint: 'f',
+  });
 
 it('knows a run for its time after its end, with its key, and one that goes on for as long as that takes', () => {
   vi.useFakeTimers({ toFake: ['Date'] });
