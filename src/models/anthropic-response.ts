@@ -3,6 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
+import { early, endOf } from './answer-end.ts';
 
 type Message = Anthropic.Messages.Message;
 type StreamEvent = Anthropic.Messages.RawMessageStreamEvent;
@@ -18,7 +19,7 @@ export function fromAnthropic(message: Message): ModelResponse {
   }
   return {
     ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
-    ...finish(message),
+    ...endingOf(parts, message),
     usageMetadata: usageOf(message.usage),
     modelVersion: message.model,
   };
@@ -35,6 +36,10 @@ function toPart(block: Anthropic.Messages.ContentBlock): Part | undefined {
   return { functionCall: { id: block.id, name: block.name, args: isJsonObject(block.input) ? block.input : {} } };
 }
 
+/** A refusal is an error whatever was said before. */
+const endingOf = (parts: readonly Part[], ending: Ending): ModelResponse =>
+  ending.stop_reason === 'refusal' ? finish(ending) : endOf(parts, finish(ending));
+
 function finish({ stop_reason: reason, stop_details: details }: Ending): ModelResponse {
   switch (reason) {
     case 'end_turn':
@@ -43,23 +48,17 @@ function finish({ stop_reason: reason, stop_details: details }: Ending): ModelRe
     case 'pause_turn':
       return { finishReason: 'STOP' };
     case 'max_tokens':
-      return failure('MAX_TOKENS', 'The model reached the limit of its answer');
+      return early('MAX_TOKENS', 'The model reached the limit of its answer');
     case 'model_context_window_exceeded':
-      return failure('MAX_TOKENS', 'The conversation reached the limit of the model');
+      return early('MAX_TOKENS', 'The conversation reached the limit of the model');
     case 'refusal':
-      return failure('SAFETY', details?.explanation ?? 'The model refused to answer');
+      return early('SAFETY', details?.explanation ?? 'The model refused to answer');
     case null:
-      return failure('OTHER', 'The model ended its answer without a reason');
+      return early('OTHER', 'The model ended its answer without a reason');
     default:
-      return failure('OTHER', `The model ended its answer early: ${String(reason)}`);
+      return early('OTHER', `The model ended its answer early: ${String(reason)}`);
   }
 }
-
-const failure = (reason: string, errorMessage: string): ModelResponse => ({
-  finishReason: reason,
-  errorCode: reason,
-  errorMessage,
-});
 
 /** Counts in Gemini's terms: the prompt includes what was cached, thoughts are apart from the answer. */
 function usageOf(usage: Usage): UsageMetadata {
@@ -139,7 +138,7 @@ export function anthropicStream(): AnthropicStream {
       const cut = malformed && ending.stop_reason === 'tool_use';
       return {
         ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
-        ...(cut ? failure('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON') : finish(ending)),
+        ...(cut ? early('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON') : endingOf(parts, ending)),
         usageMetadata: usageOf(usage),
         ...(model ? { modelVersion: model } : {}),
       };

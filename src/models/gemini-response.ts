@@ -4,6 +4,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
+import { endOf } from './answer-end.ts';
 import { applyPartialArg } from './partial-args.ts';
 
 /** The whole answer of a call that was not streamed. */
@@ -12,7 +13,12 @@ export function fromGemini(response: GenerateContentResponse, finishMessage?: st
   if (!candidate) return { ...blocked(response), ...envelope(response) };
   const parts = (candidate.content?.parts ?? []) as Part[];
   const content = parts.length > 0 ? { content: { role: 'model', parts } } : {};
-  return { ...content, ...finish(candidate, finishMessage), ...details(candidate), ...envelope(response) };
+  return {
+    ...content,
+    ...endOf(parts, finish(candidate, finishMessage)),
+    ...details(candidate),
+    ...envelope(response),
+  };
 }
 
 /** Why a request got no candidate at all. */
@@ -24,7 +30,7 @@ function blocked({ promptFeedback }: GenerateContentResponse): ModelResponse {
   return { errorCode, errorMessage: promptFeedback?.blockReasonMessage ?? reason };
 }
 
-/** How the answer ended; any end but STOP is an error, also when there is content. */
+/** How the answer ended, as if there were no content: any end but STOP is an error. */
 function finish(candidate: Candidate, finishMessage?: string): ModelResponse {
   const finishReason: string | undefined = candidate.finishReason;
   if (!finishReason || finishReason === 'STOP') return finishReason ? { finishReason } : {};
@@ -70,7 +76,8 @@ export function geminiStream(): GeminiStream {
   const addCall = (part: Part, call: Partial<FunctionCall>): Part | undefined => {
     const fragments = call.partialArgs;
     if (!call.name) {
-      // A nameless call goes on with the open one, or ends it; without one it means nothing.
+      // A nameless call goes on with the open one, or ends it. Without one it is a stray mark, or a call of nothing.
+      if (!openCall && call.args) parts.push(part);
       const shown =
         openCall && fragments ? { ...part, functionCall: { ...call, ...identity(openCall.functionCall) } } : undefined;
       for (const fragment of fragments ?? []) if (openCall) applyPartialArg(openCall.args, fragment);
@@ -123,7 +130,7 @@ export function geminiStream(): GeminiStream {
       const content = parts.length > 0 ? { content: { role: 'model', parts } } : {};
       const message =
         collected.finishReason && collected.errorCode && finishMessage ? { errorMessage: finishMessage } : {};
-      return { ...content, ...collected, ...message };
+      return { ...content, ...endOf(parts, { ...collected, ...message }) };
     },
   };
 }

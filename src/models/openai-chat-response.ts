@@ -3,7 +3,8 @@ import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
-import { early, MALFORMED, parseArguments } from './openai-common.ts';
+import { early, endOf } from './answer-end.ts';
+import { MALFORMED, parseArguments } from './openai-common.ts';
 
 type Completion = OpenAI.Chat.ChatCompletion;
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
@@ -111,7 +112,7 @@ function chatAnswer() {
       if (text + refusal !== '') parts.push({ text: text + refusal });
       const { parts: called, malformed } = callParts(calls);
       parts.push(...called);
-      const end = refusal === '' ? finish(reason) : early('SAFETY', refusal);
+      const end = refusal === '' ? endOf(parts, finish(reason)) : early('SAFETY', refusal);
       return {
         ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
         ...(malformed && end.finishReason === 'STOP' ? MALFORMED : end),

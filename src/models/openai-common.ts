@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
-import type { GenerateConfig, ModelResponse } from '../core/model.ts';
+import type { GenerateConfig } from '../core/model.ts';
+import { early } from './answer-end.ts';
 import { callingMode } from './calling-mode.ts';
 
 /** Whether the model reasons before it answers, and so takes an effort in the place of sampling settings. */
@@ -86,12 +87,5 @@ export function parseArguments(json: string): JsonObject | undefined {
     return undefined;
   }
 }
-
-/** An end of an answer that is an error. */
-export const early = (reason: string, errorMessage: string): ModelResponse => ({
-  finishReason: reason,
-  errorCode: reason,
-  errorMessage,
-});
 
 export const MALFORMED = early('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON');

@@ -2,8 +2,9 @@ import type { OpenAI } from 'openai';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
+import { early, endOf } from './answer-end.ts';
 import { modelError } from './model-errors.ts';
-import { early, MALFORMED, parseArguments } from './openai-common.ts';
+import { MALFORMED, parseArguments } from './openai-common.ts';
 
 type Answer = OpenAI.Responses.Response;
 type Item = OpenAI.Responses.ResponseOutputItem;
@@ -32,7 +33,7 @@ export function fromResponses(answer: Answer, items: readonly Item[] = answer.ou
       else malformed = true;
     }
   }
-  const end = refusal === '' ? finish(answer) : early('SAFETY', refusal);
+  const end = refusal === '' ? endOf(parts, finish(answer)) : early('SAFETY', refusal);
   return {
     ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
     ...(malformed && end.finishReason === 'STOP' ? MALFORMED : end),

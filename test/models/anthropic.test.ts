@@ -119,7 +119,7 @@ it.each([
   ['something_new', 'OTHER', /something_new/],
 ])('gives the end %s as %s, streamed or not', async (stop, code, text) => {
   const answer = {
-    content: [{ type: 'text', text: 'a' }],
+    content: [],
     stop,
     stopDetails: { type: 'refusal', explanation: 'because' },
   };
@@ -128,6 +128,13 @@ it.each([
 
   expect(plain).toMatchObject({ finishReason: code, errorCode: code, errorMessage: expect.stringMatching(text) });
   expect(streamed.at(-1)).toEqual(plain);
+});
+
+it.each(['max_tokens', 'something_new'])('takes a text that ended with %s for an answer and no error', async (stop) => {
+  const [answer] = await ask(message({ content: [{ type: 'text', text: 'a' }], stop }));
+
+  expect(answer).toMatchObject({ content: { parts: [{ text: 'a' }] }, finishReason: expect.stringMatching(/./) });
+  expect(answer).not.toHaveProperty('errorCode');
 });
 
 it('leaves out a call that is cut off, and says why', async () => {

@@ -37,7 +37,11 @@ it.each([
 });
 
 it('says what happened in one line, without secrets and without end', () => {
-  const message = modelError({ message: `key  mine-it-is\n${'x'.repeat(9_000)}`, status: 401, secrets: ['mine-it-is'] }).message;
+  const message = modelError({
+    message: `key  mine-it-is\n${'x'.repeat(9_000)}`,
+    status: 401,
+    secrets: ['mine-it-is'],
+  }).message;
 
   expect(message).toMatch(/^Not authorized by the model provider: key \[redacted\] x+ …$/);
   expect(message.length).toBeLessThan(2_100);

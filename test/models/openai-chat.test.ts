@@ -117,9 +117,9 @@ it('tells calls apart by id where a server gives every one the same index', asyn
 });
 
 it.each([
-  [{ message: { content: 'a' }, finish: 'length' }, 'MAX_TOKENS', /limit/],
-  [{ message: { content: 'a' }, finish: 'content_filter' }, 'SAFETY', /filter/],
-  [{ message: { content: 'a' }, finish: 'something_new' }, 'OTHER', /something_new/],
+  [{ message: { content: '' }, finish: 'length' }, 'MAX_TOKENS', /limit/],
+  [{ message: { content: '' }, finish: 'content_filter' }, 'SAFETY', /filter/],
+  [{ message: { content: '' }, finish: 'something_new' }, 'OTHER', /something_new/],
   [{ message: { refusal: 'I will not' }, finish: 'stop' }, 'SAFETY', /^I will not$/],
   [{ message: { tool_calls: [call('1', 'f', '{"a"')] }, finish: 'tool_calls' }, 'MALFORMED_FUNCTION_CALL', /JSON/],
   [{ message: { tool_calls: [call('1', 'f', '{"a"')] }, finish: 'length' }, 'MAX_TOKENS', /limit/],
@@ -130,6 +130,16 @@ it.each([
   expect(plain).toMatchObject({ finishReason: code, errorCode: code, errorMessage: expect.stringMatching(text) });
   expect(streamed.at(-1)).toEqual(plain);
 });
+
+it.each(['length', 'content_filter', 'something_new'])(
+  'takes a text that ended with %s for an answer',
+  async (finish) => {
+    const [answer] = await ask(completion({ message: { content: 'a' }, finish }));
+
+    expect(answer).toMatchObject({ content: { parts: [{ text: 'a' }] }, finishReason: expect.stringMatching(/./) });
+    expect(answer).not.toHaveProperty('errorCode');
+  },
+);
 
 it('averages the probabilities of tokens', async () => {
   expect(await ask(completion({ message: { content: 'a' }, logprobs: [-1, -2] }))).toMatchObject([
