@@ -27,6 +27,8 @@ export interface RunStarter {
 export interface LiveRunRequest extends SessionKey {
   readonly onBusy?: OnBusy | undefined;
   readonly runConfig?: RunConfig | undefined;
+  /** Told of a message that makes no sense; the conversation goes on. */
+  readonly onRefused?: (error: Error) => void;
 }
 
 /** What the live route needs of the runner; `startLive` throws like `start`. */

@@ -1,6 +1,7 @@
 import { enterLive } from '../agents/enter.ts';
 import { SharedInput } from '../agents/live/shared-input.ts';
 import { indexTree } from '../agents/tree.ts';
+import { AppError, type ErrorCode } from '../base/errors.ts';
 import type { LiveInput } from '../core/model.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
@@ -19,7 +20,11 @@ import { storeUserMessage } from './user-message.ts';
 export interface LiveRunRequest extends SessionKey {
   readonly onBusy?: OnBusy | undefined;
   readonly runConfig?: RunConfig | undefined;
+  /** Told of a message that makes no sense, such as an answer to nothing; it is left out, and the conversation goes on. */
+  readonly onRefused?: ((error: Error) => void) | undefined;
 }
+
+const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'FunctionCallNotFound']);
 
 /** Does one thing after another, so that two writers of a session do not get into each other's way. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
@@ -43,9 +48,11 @@ export class LiveTalk {
   readonly #input: AsyncIterable<LiveInput>;
   readonly #inTurn = inTurn();
   readonly #audio: LiveAudio | undefined;
+  readonly #onRefused: LiveRunRequest['onRefused'];
 
-  constructor(ctx: RunContext, input: AsyncIterable<LiveInput>) {
+  constructor(ctx: RunContext, input: AsyncIterable<LiveInput>, onRefused?: LiveRunRequest['onRefused']) {
     this.#ctx = ctx;
+    this.#onRefused = onRefused;
     this.#input = input;
     const { artifacts } = ctx.services;
     this.#audio = ctx.runConfig.saveLiveBlob && artifacts ? new LiveAudio(ctx, artifacts) : undefined;
@@ -93,18 +100,28 @@ export class LiveTalk {
       if (result.done) return result;
       const input = result.value;
       if (input.kind === 'blob') this.#audio?.heard(input.blob);
-      return input.kind === 'content' ? this.#stored(input.content) : result;
+      if (input.kind !== 'content') return result;
+      return this.#stored(input.content).then((content) =>
+        content ? { done: false, value: { kind: 'content', content } } : next(),
+      );
     };
+    const next = (): Promise<IteratorResult<LiveInput>> => source.next().then(onInput);
     const iterator: AsyncIterator<LiveInput> = {
-      next: () => source.next().then(onInput),
+      next,
       return: async () => (await source.return?.()) ?? { done: true, value: undefined },
     };
     return { [Symbol.asyncIterator]: () => iterator };
   }
 
-  async #stored(content: Content): Promise<IteratorResult<LiveInput>> {
-    const stored = await this.#inTurn(() => storeUserMessage({ newMessage: content }, this.#ctx));
-    return { done: false, value: { kind: 'content', content: stored ?? content } };
+  /** `undefined` for what was refused. */
+  async #stored(content: Content): Promise<Content | undefined> {
+    try {
+      return (await this.#inTurn(() => storeUserMessage({ newMessage: content }, this.#ctx))) ?? content;
+    } catch (error) {
+      if (!this.#onRefused || !(error instanceof AppError && refusals.has(error.code))) throw error;
+      this.#onRefused(error);
+      return undefined;
+    }
   }
 }
 

@@ -59,6 +59,7 @@ export interface Run extends AsyncIterable<Event> {
 interface Opening {
   /** What the client of a live conversation sends. */
   readonly input?: AsyncIterable<LiveInput>;
+  readonly onRefused?: LiveRunRequest['onRefused'];
   readonly options?: StartOptions | undefined;
 }
 
@@ -94,10 +95,11 @@ export class Runner {
    */
   startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<Run> {
     const runConfig: RunConfig = { ...request.runConfig, streamingMode: 'bidi' };
-    return this.#begin({ ...request, runConfig, streaming: false }, signal, { input });
+    const { onRefused, ...rest } = request;
+    return this.#begin({ ...rest, runConfig, streaming: false }, signal, { input, onRefused });
   }
 
-  async #begin(request: RunRequest, signal: AbortSignal, { input, options }: Opening): Promise<Run> {
+  async #begin(request: RunRequest, signal: AbortSignal, { input, onRefused, options }: Opening): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
     const sources = { operator: this.#options.runConfig, app: app.runConfig, request: request.runConfig };
@@ -123,7 +125,7 @@ export class Runner {
       showEarly(request.stateDelta ?? {}, session);
       turn.session = session;
       const ctx = this.#contextFor(app, session, { id, request, runConfig, turn, span });
-      if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input) });
+      if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input, onRefused) });
       const userContent = await storeUserMessage(request, ctx);
       if (userContent) Object.assign(ctx, { userContent });
       return this.#prepare(ctx, turn, { span, finish, live: undefined });

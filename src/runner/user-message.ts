@@ -1,17 +1,21 @@
+import { callKey } from '../agents/request/pairing.ts';
+import { requestNames } from '../agents/reserved-names.ts';
 import { AppError } from '../base/errors.ts';
 import { define } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
-import { asUserMessage, type Content, modelPartIn, type Part } from '../schemas/content.ts';
-import { newActions } from '../schemas/event.ts';
+import { asUserMessage, type Content, functionResponsesOf, modelPartIn, type Part } from '../schemas/content.ts';
+import { functionCalls, newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, State } from '../schemas/session.ts';
 import { withVerdict } from './plain-verdict.ts';
 import { firstAnswer } from './plugins.ts';
+import { append } from './store-event.ts';
 
 /**
  * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
- * request's state delta as the `user` event of the invocation. Returns the message as it was stored. Throws `invalid_request`.
+ * request's state delta as the `user` event of the invocation. Returns the message as it was stored. Throws `invalid_request` and
+ * FunctionCallNotFound, and has stored nothing then.
  */
 export async function storeUserMessage(
   request: Pick<RunRequest, 'newMessage' | 'stateDelta' | 'invocationId' | 'customMetadata'>,
@@ -28,6 +32,7 @@ export async function storeUserMessage(
   if (message && message.parts.length === 0) {
     throw new AppError('invalid_request', 'newMessage: must have at least one part');
   }
+  if (message) checkAnswers(message, ctx.session);
   if (!message && Object.keys(stateDelta).length === 0) return undefined;
   const actions = { ...newActions(), stateDelta };
   const content = message && ctx.runConfig.saveInputBlobsAsArtifacts ? await saveBlobs(message, ctx, actions) : message;
@@ -37,7 +42,7 @@ export async function storeUserMessage(
     ...(content ? { content } : {}),
     ...(metadata ? { customMetadata: metadata } : {}),
   });
-  const stored = await ctx.services.sessions.appendEvent(ctx.session, event);
+  const stored = await append(event, ctx);
   return stored.content;
 }
 
@@ -49,6 +54,19 @@ export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'new
   const modelPart = newMessage && modelPartIn(newMessage);
   if (modelPart === undefined) return;
   throw new AppError('invalid_request', `newMessage: may not hold what only models say (${modelPart})`);
+}
+
+/** Throws FunctionCallNotFound for a message whose answers are all to calls that nobody has made: no model could read it. */
+function checkAnswers(message: Content, { events }: Session): void {
+  const answers = functionResponsesOf(message);
+  const missing = answers.find(({ name }) => name !== requestNames.input);
+  if (!missing) return;
+  const made = new Set(events.flatMap(functionCalls).map(callKey));
+  if (answers.some((answer) => made.has(callKey(answer)))) return;
+  throw new AppError(
+    'FunctionCallNotFound',
+    `No call of "${missing.name}" with id "${missing.id}" precedes its response`,
+  );
 }
 
 /** Plugins read a request's delta in the state before its message is stored; storing it applies the same values again. */

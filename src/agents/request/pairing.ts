@@ -13,8 +13,8 @@ interface Slot {
 export type ForeignCall = 'seen' | 'hidden' | undefined;
 type FindForeignCall = (id: string) => ForeignCall;
 
-/** Ids tell calls apart; histories from elsewhere may have none. */
-const keyOf = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `name:${name}`;
+/** What a call and its response share. Ids tell calls apart; histories from elsewhere may have none. */
+export const callKey = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `name:${name}`;
 
 /**
  * Puts one content with the answers, in call order, right after every content with calls, wherever they came in the
@@ -85,7 +85,7 @@ function dropBetween(contents: readonly Content[], foreignCall: FindForeignCall)
     functionResponse ? [functionResponse] : [],
   );
   if (!newest || responses.length === 0) return contents;
-  const ids = new Set(responses.map(keyOf));
+  const ids = new Set(responses.map(callKey));
   const at = contents.findLastIndex(({ parts }) => parts.some((part) => isCallIn(part, ids)));
   if (at < 0) {
     const missing = responses.find(({ id, name }) => name !== requestNames.input && !(id && foreignCall(id)));
@@ -96,11 +96,11 @@ function dropBetween(contents: readonly Content[], foreignCall: FindForeignCall)
     );
   }
   const siblings = new Set(
-    contents[at]?.parts.flatMap(({ functionCall }) => (functionCall ? [keyOf(functionCall)] : [])),
+    contents[at]?.parts.flatMap(({ functionCall }) => (functionCall ? [callKey(functionCall)] : [])),
   );
   const between = contents.slice(at + 1, -1).flatMap((content) => {
     const parts = content.parts.filter(
-      ({ functionResponse }) => functionResponse && siblings.has(keyOf(functionResponse)),
+      ({ functionResponse }) => functionResponse && siblings.has(callKey(functionResponse)),
     );
     return parts.length > 0 ? [{ ...content, parts }] : [];
   });
@@ -108,7 +108,7 @@ function dropBetween(contents: readonly Content[], foreignCall: FindForeignCall)
 }
 
 const isCallIn = ({ functionCall }: Part, ids: ReadonlySet<string>): boolean =>
-  functionCall !== undefined && ids.has(keyOf(functionCall));
+  functionCall !== undefined && ids.has(callKey(functionCall));
 
 /** Gives each response to the newest call before it that has its id: models do use an id again. */
 function assign(history: readonly Content[]): { slots: Map<Content, Slot[]>; matched: Set<Part> } {
@@ -119,10 +119,10 @@ function assign(history: readonly Content[]): { slots: Map<Content, Slot[]>; mat
     for (const part of content.parts) {
       if (part.functionCall) {
         const slot: Slot = { call: part.functionCall };
-        open.set(keyOf(part.functionCall), slot);
+        open.set(callKey(part.functionCall), slot);
         slots.set(content, [...(slots.get(content) ?? []), slot]);
       } else if (part.functionResponse) {
-        const slot = open.get(keyOf(part.functionResponse));
+        const slot = open.get(callKey(part.functionResponse));
         if (!slot) continue;
         slot.answer = part;
         matched.add(part);

@@ -64,6 +64,14 @@ export class LiveConnection {
     }
   }
 
+  /** Tells the client that a message of its makes no sense. The conversation goes on. */
+  refuse(error: unknown, invalid?: string): void {
+    if (this.#isOver) return;
+    const { code, message: details } = describeError(error);
+    const text = code === 'invalid_request' && invalid !== undefined ? invalid : details;
+    this.#socket.send(JSON.stringify({ error: text, details, errorCode: code, errorMessage: details }));
+  }
+
   /** Ends the conversation. An agent that waits for the client ends by itself; one that is at work is cancelled. */
   close({ code, reason }: Closing): void {
     if (this.#isOver) return;
@@ -127,9 +135,7 @@ export class LiveConnection {
     try {
       message = isBinary ? readBinaryFrame(data) : readTextFrame(data);
     } catch (error) {
-      const { code, message: details } = describeError(error);
-      const text = code === 'invalid_request' ? 'Invalid JSON format for LiveRequest' : details;
-      this.#socket.send(JSON.stringify({ error: text, details, errorCode: code, errorMessage: details }));
+      this.refuse(error, 'Invalid JSON format for LiveRequest');
       return;
     }
     if (message.input && !this.#inbox.push(message.input)) this.#socket.pause();

@@ -48,7 +48,9 @@ export function liveOperations({ runner, live, idleBeats, defaultApp, log }: Liv
         const connection = new LiveConnection(socket, request.raw.socket, { idleBeats, log });
         live.add(
           connection,
-          connection.serve((input, signal) => runner.startLive(run, input, signal)),
+          connection.serve((input, signal) =>
+            runner.startLive({ ...run, onRefused: (error) => connection.refuse(error) }, input, signal),
+          ),
         );
       },
     }),
