@@ -110,7 +110,7 @@ export type AppTool = z.infer<typeof AppTool>;
 /** A tool to run alone. */
 export const ToolTrial = lenient({
   agent: z.string(),
-  name: z.string(),
+  name: z.string().min(1),
   args: jsonObject.default({}),
   state: jsonObject.optional(),
   userId: Name.default('user'),

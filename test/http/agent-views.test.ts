@@ -196,4 +196,6 @@ it('runs one tool without a model', async () => {
   });
   expect((await app.inject('/capabilities')).json().features).toContain('run-tool');
   expect((await app.inject({ method: 'POST', url: '/apps/demo/tools/run', payload: {} })).statusCode).toBe(400);
+  const nameless = { ...payload, name: '' };
+  expect((await app.inject({ method: 'POST', url: '/apps/demo/tools/run', payload: nameless })).statusCode).toBe(400);
 });
