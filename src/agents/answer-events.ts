@@ -12,6 +12,7 @@ import { changesAnything, type StepContext } from './callback-context.ts';
 import { cutAtCode } from './code-blocks.ts';
 import { codeToRun, isLocal, mayRunCode } from './code-execution.ts';
 import type { LlmDefinition } from './llm-definition.ts';
+import { saysSomethingElse } from './model-answer.ts';
 import { noteAnswer } from './model-span.ts';
 import { outputOf } from './output-schema.ts';
 import type { AnswerReader } from './planners.ts';
@@ -31,15 +32,6 @@ export interface Question {
   readonly hasAfterModel: boolean;
   /** Shared by the callbacks of one step; their changes go out with the answer. */
   callbacks: StepContext | undefined;
-}
-
-/** Throws GenAiFieldMissingException for a call of nothing: it could not be answered, because answers name the tool, too. */
-export function checkCalls(content: Content | undefined): void {
-  for (const { functionCall } of content?.parts ?? []) {
-    if (functionCall?.name === '') {
-      throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
-    }
-  }
 }
 
 /** The event of a fragment. `undefined` when it shows nothing. */
@@ -138,12 +130,3 @@ function hasCalls(content: Content | undefined): boolean {
 
 /** Whether the answer was cut off, so that arguments of calls in it may be incomplete. */
 export const isTruncated = (event: Event): boolean => event.finishReason === 'MAX_TOKENS';
-
-/** Usage alone is nothing to show. */
-const saysSomethingElse = (response: ModelResponse): boolean =>
-  response.errorCode !== undefined ||
-  response.interrupted === true ||
-  response.turnComplete === true ||
-  response.inputTranscription !== undefined ||
-  response.outputTranscription !== undefined ||
-  response.groundingMetadata !== undefined;

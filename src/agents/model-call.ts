@@ -4,11 +4,12 @@ import type { Model, ModelResponse } from '../core/model.ts';
 import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { asModelError, checkCalls, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
+import { asModelError, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
 import { CallIds } from './call-ids.ts';
 import { StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmDefinition } from './llm-definition.ts';
+import { checkedAnswer, markedIfSilent } from './model-answer.ts';
 import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
 import type { LlmStep } from './request/build-request.ts';
 
@@ -41,22 +42,25 @@ export async function* askModel(
     const early = isAsked ? await askBefore(question) : undefined;
     noteRequest(span, step.request, step.remade);
     if (early) {
-      const event = await wholeEvent(question, early);
+      const event = await wholeEvent(question, checkedAnswer(early));
       if (event) yield event;
       return event;
     }
     if (ctx.control.ended) return undefined;
     countCall(ctx);
     let last: Event | undefined;
+    // What a plugin answers in the place of the model may be nothing.
+    let hasAnswered = hasHook(ctx, 'aroundModel');
     let failure: { readonly error: unknown } | undefined;
     for (;;) {
       let response: ModelResponse;
       try {
         stream ??= stopOnAbort(answersOf(question, model), ctx.signal);
         const result = await stream.next();
-        if (result.done) break;
-        response = result.value;
-        if (!response.partial) checkCalls(response.content);
+        if (result.done && hasAnswered) break;
+        const given = result.done ? {} : checkedAnswer(result.value);
+        response = hasAnswered ? given : markedIfSilent(given);
+        hasAnswered ||= !response.partial;
       } catch (error) {
         ctx.signal.throwIfAborted();
         failure = { error };
@@ -69,7 +73,9 @@ export async function* askModel(
     }
     if (failure) {
       const replacement = await askOnError(question, failure.error);
-      last = replacement ? await reviewedEvent(question, replacement) : errorEvent(question, failure.error);
+      last = replacement
+        ? await reviewedEvent(question, checkedAnswer(replacement))
+        : errorEvent(question, failure.error);
       if (last) yield last;
       if (!replacement && ctx.runConfig.onModelFailure !== 'end') throw asModelError(failure.error);
     }
@@ -95,8 +101,8 @@ export function countCall({ calls, runConfig }: RunContext): void {
 /** What the model answers, or the plugins that stand around it, the first plugin outermost. */
 function answersOf(question: Question, model: Model): AsyncIterable<ModelResponse> {
   const { ctx, step } = question;
-  let call = (): AsyncIterable<ModelResponse> => model.generate(step.request, ctx.signal);
-  if (!hasHook(ctx, 'aroundModel')) return call();
+  if (!hasHook(ctx, 'aroundModel')) return model.generate(step.request, ctx.signal);
+  let call = (): AsyncIterable<ModelResponse> => neverSilent(model.generate(step.request, ctx.signal));
   const context = contextOf(question);
   for (const plugin of ctx.plugins.toReversed()) {
     if (!plugin.aroundModel) continue;
@@ -105,6 +111,17 @@ function answersOf(question: Question, model: Model): AsyncIterable<ModelRespons
     call = () => ask(step.request, context, inner);
   }
   return call();
+}
+
+/** The answers of a model, where plugins stand around it. */
+async function* neverSilent(answers: AsyncIterable<ModelResponse>): AsyncGenerator<ModelResponse, void, void> {
+  let hasAnswered = false;
+  for await (const answer of answers) {
+    const given = checkedAnswer(answer);
+    yield hasAnswered ? given : markedIfSilent(given);
+    hasAnswered ||= !given.partial;
+  }
+  if (!hasAnswered) yield markedIfSilent({});
 }
 
 const contextOf = (question: Question): StepContext => (question.callbacks ??= new StepContext(question.ctx));
@@ -137,7 +154,7 @@ async function reviewedEvent(question: Question, response: ModelResponse): Promi
     definition.callbacks.afterModel,
     (hook) => hook(response, context),
   );
-  return eventOf(question, answer ?? response);
+  return eventOf(question, answer ? checkedAnswer(answer) : response);
 }
 
 /** Synchronous for fragments: waiting costs more than making them. */

@@ -1,34 +1,20 @@
-import { AppError } from '../base/errors.ts';
 import { isJsonObject, type JsonObject, toJson } from '../base/json.ts';
 
 /** The longest answer of a tool a model is given, in characters of JSON. */
 const maxLength = 1024 * 1024;
-/** The deepest nesting of objects and lists. What stores and sends it has to walk it. */
-const maxDepth = 200;
 
 /**
- * A tool's answer as a function response carries it: an object. Other values go under `result`. Throws `tool_failed` for
+ * A tool's answer as a function response carries it: an object. Other values go under `result`. Throws `agent_failed` for
  * what is nested too deeply.
  */
 export function asResponse(value: unknown): JsonObject {
-  const plain = plainJson(value);
+  const plain = toJson(value);
   return withinLimit(isJsonObject(plain) ? plain : { result: plain ?? null });
 }
 
-function plainJson(value: unknown): unknown {
-  try {
-    return toJson(value);
-  } catch (error) {
-    if (error instanceof RangeError) throw tooDeep();
-    throw error;
-  }
-}
-
-const tooDeep = (): AppError => new AppError('tool_failed', 'The answer is nested too deeply');
-
 /** Very long answers are cut, and say so: they would cost a fortune, or not fit the model at all. */
 function withinLimit(response: JsonObject): JsonObject {
-  if (roughLength(response, 0) <= maxLength / 2) return response;
+  if (roughLength(response) <= maxLength / 2) return response;
   const text = JSON.stringify(response);
   if (text.length <= maxLength) return response;
   return {
@@ -38,11 +24,10 @@ function withinLimit(response: JsonObject): JsonObject {
 }
 
 /** The length of the value's JSON, escapes aside, so that short answers need not be made into text. */
-function roughLength(value: unknown, depth: number): number {
+function roughLength(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 5;
-  if (depth > maxDepth) throw tooDeep();
   let length = 2;
-  for (const key in value) length += key.length + 4 + roughLength((value as JsonObject)[key], depth + 1);
+  for (const key in value) length += key.length + 4 + roughLength((value as JsonObject)[key]);
   return length;
 }

@@ -39,6 +39,7 @@ export const httpStatus = {
   internal: 500,
   app_broken: 500,
   agent_not_found: 500,
+  agent_failed: 500,
   tool_failed: 500,
   not_supported: 501,
   model_failed: 502,

@@ -1,3 +1,5 @@
+import { AppError } from './errors.ts';
+
 /** A plain object read from JSON. */
 export type JsonObject = Record<string, unknown>;
 
@@ -6,6 +8,47 @@ export function isJsonObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Levels of objects and lists that a value may nest: what stores, sends or shows it has to walk it. */
+export const maxJsonDepth = 200;
+/** Room for what an event puts around such a value. */
+const maxEventDepth = maxJsonDepth + 16;
+/** Values, and characters of text, that one value may hold together; its JSON still fits into a string. */
+const maxJsonValues = 1_000_000;
+const maxJsonLength = 64 * 1024 * 1024;
+
+/**
+ * Why a value cannot be stored and sent as JSON; `undefined` when it can. Circles are nested too deeply, and a value that
+ * is reached by many ways counts each time, as it would be written each time.
+ */
+export function jsonFault(value: unknown): string | undefined {
+  try {
+    return faultIn(value, 0, { values: maxJsonValues, length: maxJsonLength });
+  } catch {
+    return 'it cannot be read'; // a getter that throws
+  }
+}
+
+function faultIn(value: unknown, depth: number, left: { values: number; length: number }): string | undefined {
+  if (typeof value === 'string') {
+    left.length -= value.length;
+    return left.length < 0 ? 'it is too long' : undefined;
+  }
+  if (typeof value !== 'object' || value === null) {
+    const kind = typeof value;
+    return kind === 'bigint' || kind === 'function' || kind === 'symbol' ? `it holds a ${kind}` : undefined;
+  }
+  if (depth >= maxEventDepth) return `it is nested deeper than ${maxEventDepth} levels`;
+  if ('toJSON' in value && !(value instanceof Date)) return 'it holds an object with a JSON form of its own';
+  for (const key in value) {
+    left.values -= 1;
+    if (left.values < 0) return 'it holds too many values';
+    left.length -= key.length;
+    const fault = faultIn((value as JsonObject)[key], depth + 1, left);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 /** Freezes a JSON value and all it holds, and returns it. Frozen parts are taken as frozen throughout. */
@@ -19,7 +62,8 @@ export function deepFreeze<T>(value: T): T {
 
 /**
  * A copy of the value as JSON would carry it: classes, functions, symbols and `undefined` gone, `bigint` and cycles
- * turned into text, so that whatever a tool hands over can be stored and sent.
+ * turned into text, so that whatever a tool hands over can be stored and sent. Throws `agent_failed` for what is
+ * nested deeper than `maxJsonDepth`.
  */
 export function toJson(value: unknown): unknown {
   const open = new Set<object>();
@@ -29,6 +73,8 @@ export function toJson(value: unknown): unknown {
     if (typeof item === 'function' || typeof item === 'symbol') return undefined;
     if (typeof item !== 'object' || item === null) return item;
     if (open.has(item)) return '[circular]';
+    if (open.size >= maxJsonDepth)
+      throw new AppError('agent_failed', `A value is nested deeper than ${maxJsonDepth} levels`);
     open.add(item);
     const copy = copyObject(item, visit);
     open.delete(item);

@@ -64,13 +64,21 @@ it('leaves an error event behind, without secrets, and fails as the model did', 
   });
 });
 
-it('fails with an event when the model calls a function without naming it', async () => {
-  const conversation = conversationWith({ model: replyModel(calls(call(''))), tools: [tick] });
+it.each([
+  ['an empty name', { name: '' }],
+  ['no name', { args: {} }],
+  ['null', { name: null }],
+  ['a number', { name: 7 }],
+  ['a text', 'tick'],
+])('fails once, with an event, when the model calls a function without naming it (%s)', async (_what, functionCall) => {
+  const model = replyModel(...Array.from({ length: 9 }, () => calls({ functionCall } as never)));
+  const conversation = conversationWith({ model, tools: [tick] });
 
   await expect(conversation.send('go')).rejects.toMatchObject({ code: 'GenAiFieldMissingException' });
 
   const last = conversation.session?.events.at(-1);
   expect([last?.errorCode, last?.content]).toEqual(['GenAiFieldMissingException', undefined]);
+  expect(model.requests).toHaveLength(1);
 });
 
 it('takes a failure for an answer when the run says so', async () => {
@@ -99,8 +107,7 @@ it('shows what the provider reports as an error, and ends', async () => {
   ]);
 });
 
-it('makes no event of usage alone, but of grounding and transcriptions', async () => {
-  expect(await turn({ model: replyModel({ usageMetadata: { promptTokenCount: 3 } }) })).toEqual([]);
+it('makes an event of grounding and transcriptions alone', async () => {
   expect(await turn({ model: replyModel({ groundingMetadata: { webSearchQueries: ['x'] } }) })).toEqual(['a: ']);
   expect(await turn({ model: replyModel({ outputTranscription: { text: 'x' } }) })).toEqual(['a: ']);
 });

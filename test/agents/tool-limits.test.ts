@@ -155,7 +155,7 @@ it('answers that a result is nested too deeply instead of choking on it', async 
   expect(answerOf((await scene([tool('t', () => nested(150))])).events)).toEqual(nested(150));
   for (const depth of [500, 100_000]) {
     expect(answerOf((await scene([tool('t', () => nested(depth))])).events)).toEqual({
-      error: 'The answer is nested too deeply',
+      error: 'A value is nested deeper than 200 levels',
     });
   }
 });

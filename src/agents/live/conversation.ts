@@ -9,6 +9,7 @@ import type { Event } from '../../schemas/event.ts';
 import { asModelError, failureFields } from '../answer-events.ts';
 import { changesAnything } from '../callback-context.ts';
 import type { LlmPlan } from '../llm-plan.ts';
+import { checkedAnswer } from '../model-answer.ts';
 import { countCall } from '../model-call.ts';
 import { buildRequest, type LlmStep } from '../request/build-request.ts';
 import { freedByUser } from '../resume.ts';
@@ -107,7 +108,9 @@ async function* heardFrom(
   signal: AbortSignal,
 ): AsyncGenerator<Heard, void, void> {
   try {
-    for await (const response of stopOnAbort(model.connect(request, inputs, signal), signal)) yield { response };
+    for await (const given of stopOnAbort(model.connect(request, inputs, signal), signal)) {
+      yield { response: checkedAnswer(given) };
+    }
     yield 'end';
   } catch (failure) {
     signal.throwIfAborted();

@@ -1,0 +1,137 @@
+import { AppError } from '../base/errors.ts';
+import { jsonFault } from '../base/json.ts';
+import { ModelError, type ModelResponse } from '../core/model.ts';
+import type { Content, Part } from '../schemas/content.ts';
+import { responseFields } from '../schemas/event.ts';
+import { lenient } from '../schemas/lenient.ts';
+
+const Response = lenient(responseFields);
+
+/** Fields of a response that a look is enough for, and what they hold. */
+const kinds: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
+  partial: 'boolean',
+  turnComplete: 'boolean',
+  interrupted: 'boolean',
+  finishReason: 'string',
+  errorCode: 'string',
+  errorMessage: 'string',
+  modelVersion: 'string',
+  avgLogprobs: 'number',
+};
+
+/**
+ * What a model (or a callback in its place) answered, as a response that an event can be made of. A `null` counts as
+ * absent. Throws GenAiFieldMissingException for a call of nothing, which could not be answered, because answers name
+ * the tool, too; and ModelError for what is no response at all, or cannot become JSON.
+ */
+export function checkedAnswer(given: unknown): ModelResponse {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw malformed(`it gave ${given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given}`);
+  }
+  const fault = jsonFault(given);
+  if (fault !== undefined) throw malformed(fault);
+  const response = given as ModelResponse;
+  if (!response.partial && callsNothing(response.content)) {
+    throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
+  }
+  if (isPlain(response)) return response;
+  const read = Response.safeParse(response);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw malformed(issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is no response');
+}
+
+const malformed = (why: string): ModelError =>
+  new ModelError('MODEL_ERROR', `The model gave an answer that cannot be read: ${why}`);
+
+function callsNothing(content: { parts?: unknown } | undefined | null): boolean {
+  const parts = content?.parts;
+  return Array.isArray(parts) && parts.some(isCallOfNothing);
+}
+
+function isCallOfNothing(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null || !('functionCall' in part || 'function_call' in part)) return false;
+  const call = (part as Part).functionCall ?? (part as { function_call?: unknown }).function_call;
+  if (call === undefined || call === null) return false;
+  const name: unknown = typeof call === 'object' && 'name' in call ? call.name : undefined;
+  return typeof name !== 'string' || name.trim() === '';
+}
+
+/** Whether a response is in the form that most have, so that it need not be read field by field. */
+function isPlain(response: ModelResponse): boolean {
+  for (const key in response) {
+    const value: unknown = response[key as keyof ModelResponse];
+    if (value === undefined) continue;
+    if (key === 'content') {
+      if (!isPlainContent(value)) return false;
+    } else if (key === 'usageMetadata') {
+      if (!isUsage(value)) return false;
+    } else if (typeof value !== kinds[key]) return false;
+  }
+  return true;
+}
+
+function isPlainContent(value: unknown): value is Content {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, parts } = value as Content;
+  if (!(role === undefined || typeof role === 'string') || !Array.isArray(parts)) return false;
+  for (const part of parts) if (!isPlainPart(part)) return false;
+  return true;
+}
+
+function isPlainPart(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const key in value) {
+    const item: unknown = value[key as keyof typeof value];
+    if (key === 'text' || key === 'thoughtSignature') {
+      if (typeof item !== 'string') return false;
+    } else if (key === 'thought') {
+      if (typeof item !== 'boolean') return false;
+    } else if (key !== 'functionCall' || !isPlainCall(item)) return false;
+  }
+  return true;
+}
+
+function isPlainCall(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const key in value) {
+    const item: unknown = value[key as keyof typeof value];
+    if (key === 'id' || key === 'name') {
+      if (typeof item !== 'string') return false;
+    } else if (key !== 'args' || typeof item !== 'object' || item === null || Array.isArray(item)) return false;
+  }
+  return 'name' in value;
+}
+
+function isUsage(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const key in value) if (typeof value[key as keyof typeof value] !== 'number') return false;
+  return true;
+}
+
+/** ADK's code for a model that answers nothing. */
+const noContent = 'MODEL_RETURNED_NO_CONTENT';
+
+/**
+ * The response, marked as an error when the model has done nothing in it that anybody could see or go on with: no part,
+ * or at its end thoughts and blanks only. ADK stores such answers so, too.
+ */
+export function markedIfSilent(response: ModelResponse): ModelResponse {
+  if (response.partial || saysSomethingElse(response)) return response;
+  const parts = response.content?.parts ?? [];
+  if (parts.length > 0 && (response.finishReason !== 'STOP' || parts.some(isMeaningful))) return response;
+  const why = parts.length > 0 ? 'thoughts and blanks only' : 'no content';
+  return { ...response, errorCode: noContent, errorMessage: response.errorMessage ?? `The model returned ${why}` };
+}
+
+const isMeaningful = ({ text, thought, thoughtSignature: _signature, ...rest }: Part): boolean =>
+  Object.keys(rest).length > 0 || (!thought && text !== undefined && text.trim() !== '');
+
+/** What an answer without content may tell. Usage alone is nothing to show. */
+export const saysSomethingElse = (response: ModelResponse): boolean =>
+  response.errorCode !== undefined ||
+  response.interrupted === true ||
+  response.turnComplete === true ||
+  response.inputTranscription !== undefined ||
+  response.outputTranscription !== undefined ||
+  response.groundingMetadata !== undefined;
