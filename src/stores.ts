@@ -92,7 +92,14 @@ async function act(
     return;
   }
   const source = file === undefined ? process.stdin : createReadStream(file);
-  say(imported(await importLines(linesOf(source.setEncoding('utf8')), sessions, artifacts)));
+  const done = await importLines(linesOf(source.setEncoding('utf8')), sessions, artifacts);
+  const isKept = parseServiceUri('artifacts', config.artifactService).kind !== 'memory';
+  say(imported(isKept ? done : { ...done, artifacts: 0 }));
+  if (!isKept && done.artifacts > 0) {
+    say(
+      `warning: ${done.artifacts} artifacts are not kept, for --artifact-service names no store: import into a new one`,
+    );
+  }
 }
 
 /** Says how much of each kind that has a limit is gone. */

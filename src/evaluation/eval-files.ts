@@ -5,12 +5,13 @@ import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { isWithin } from '../loaders/agent-folders.ts';
 
-export type FileKind = 'set' | 'result';
+export type FileKind = 'set' | 'result' | 'test';
 
 /** Where the files of a kind are, below the app's folder, and how their names end: as ADK has it. */
 const places = {
   set: { folder: '', ending: '.evalset.json' },
   result: { folder: '.adk/eval_history', ending: '.evalset_result.json' },
+  test: { folder: 'tests', ending: '.json' },
 } as const;
 
 /** The longest file name that common file systems take, in bytes. */
@@ -110,7 +111,7 @@ async function replaceFile(folder: string, name: string, text: string): Promise<
 }
 
 function filesInMemory(): EvalFiles {
-  const texts = { set: new Map<string, string>(), result: new Map<string, string>() };
+  const texts = { set: new Map<string, string>(), result: new Map<string, string>(), test: new Map<string, string>() };
   return {
     list: async (_appName, kind) => [...texts[kind].keys()].toSorted(),
     read: async (_appName, kind, id) => texts[kind].get(id),

@@ -15,6 +15,7 @@ import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import { isEvaluationSession } from '../services/sessions/history.ts';
+import { AppTests } from './app-tests.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns } from './compare.ts';
 import { type AppEvaluation, configOfApp } from './eval-config.ts';
@@ -56,10 +57,11 @@ export interface AddSession extends SessionKey {
 
 const usualConcurrency = 4;
 
-/** Sets, runs and results of the evaluations of all apps. */
+/** Sets, runs and results of the evaluations of all apps, and their tests. */
 export class Evaluations {
   readonly sets: EvalSets;
   readonly results: EvalResults;
+  readonly tests: AppTests;
   readonly #options: EvaluationsOptions;
   readonly #folderOf: NonNullable<EvaluationsOptions['folderOf']>;
   readonly #kept: KeptSessions;
@@ -72,6 +74,7 @@ export class Evaluations {
     const files = evalFiles(folderOf);
     this.sets = new EvalSets(files);
     this.results = new EvalResults(files);
+    this.tests = new AppTests(loader, files, options);
     this.#kept = new KeptSessions(options.services, options.log);
   }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
@@ -89,6 +90,12 @@ async function runJob(options: SetRunOptions, agents: string, job: Job): Promise
   const { evalSetId } = evalSet;
   try {
     const tape = tapeOf(options, evalCase);
+    if (tape?.mode === 'recorded' && !existsSync(tape.dir)) {
+      throw new AppError(
+        'eval_not_found',
+        'Nothing is recorded of this case yet: run it with --record ("mode": "record")',
+      );
+    }
     if (tape?.mode === 'record') await rm(tape.dir, { recursive: true, force: true });
     const book = bookOf(tape, askModels(surroundings.models));
     const next = userOf(evalCase, { config, ask: book.ask, signal });

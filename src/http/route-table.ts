@@ -21,6 +21,7 @@ import { runResourceOperations } from './routes/runs.ts';
 import { serverOperations } from './routes/server.ts';
 import { sessionViewOperations } from './routes/session-views.ts';
 import { sessionOperations } from './routes/sessions.ts';
+import { testOperations } from './routes/tests.ts';
 import { traceListOperations } from './routes/trace-list.ts';
 import { traceOperations } from './routes/traces.ts';
 import type { SseOptions } from './sse.ts';
@@ -65,5 +66,9 @@ export function routeTable(context: TableContext): Operation[] {
 
 function evaluationOperations({ evaluations, active, sse }: TableContext): Operation[] {
   if (!evaluations) return [];
-  return [...evaluationSetOperations(evaluations), ...evaluationRunOperations({ evaluations, active, sse })];
+  return [
+    ...evaluationSetOperations(evaluations),
+    ...evaluationRunOperations({ evaluations, active, sse }),
+    ...testOperations({ tests: evaluations.tests, active }),
+  ];
 }

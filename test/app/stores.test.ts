@@ -57,6 +57,19 @@ it('takes everything from one store to another, once', async () => {
   expect(again.out).toBe(readFileSync(join(cwd, 'all.jsonl'), 'utf8'));
 });
 
+it('says that artifacts are lost for which no store is named', async () => {
+  await fill('with-artifacts');
+  await program('export', 'artifacts.jsonl', ...at('with-artifacts'));
+  const sessionsOnly = ['--session-service', 'sqlite:sessions-only.db'];
+
+  expect(await program('import', 'artifacts.jsonl', ...sessionsOnly)).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(
+      /^2 sessions and 0 artifacts read.*\nwarning: 4 artifacts are not kept, .*--artifact-service/,
+    ),
+  });
+});
+
 it('completes an import that was broken off when it is done once more', async () => {
   await fill('whole');
   const { out } = await program('export', ...at('whole'));

@@ -96,6 +96,15 @@ it('keeps cassettes in the folder of the app, whatever cases are called', async 
   expect(existsSync(join(cassettes, 'a%2Fb/generated-recordings.yaml'))).toBe(true);
 });
 
+it('says of a case that nothing is recorded of it yet', async () => {
+  const { evaluations } = evaluationsOf(weatherApp(weatherScript, { folder: scratchFolder() }));
+
+  const set = setOf(caseOf('a', hello));
+  const { evalCaseResults } = await evaluations.runSet('weather', set, requestOf({ mode: 'recorded' }), options);
+
+  expect(evalCaseResults[0]?.errorMessage).toMatch(/^Nothing is recorded of this case yet: run it with --record/);
+});
+
 it('records once only, and only beside an app that has a folder', async () => {
   const { evaluations } = evaluationsOf(weatherApp(weatherScript));
   const set = setOf(caseOf('a', hello));

@@ -180,3 +180,13 @@ it('does not exist outside development mode', async () => {
     expect((await app.inject({ method: 'POST', url, payload: {} })).statusCode).toBe(404);
   }
 });
+
+it.each([
+  ['My_App 2', 'my-app-2'],
+  ['3rd', 'adk-3rd'],
+])('fills the deploy dialog of ADK for %s in with names, and deploys nothing', async (displayName, serviceName) => {
+  const apps = { demo: { name: displayName, rootAgent: { name: 'agent', run: async function* () {} } } };
+  const { app } = await server({ apps });
+
+  expect((await app.inject('/dev/apps/demo/deploy/defaults')).json()).toEqual({ displayName, serviceName });
+});

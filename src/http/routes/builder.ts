@@ -38,8 +38,26 @@ export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 
           .send(Buffer.from(text));
       },
     }),
+    operation({
+      method: 'GET',
+      paths: ['/dev/apps/{appName}/deploy/defaults'],
+      tag: 'Builder',
+      summary: 'What the deploy dialog of ADK is filled in with; this server deploys nothing',
+      params: AppParams,
+      answer: { schema: z.object({ displayName: z.string(), serviceName: z.string() }) },
+      async handle({ params }) {
+        const { name } = await loader.loadAgent(params.appName);
+        return { displayName: name, serviceName: serviceName(name) };
+      },
+    }),
     ...(files ? builderWriteOperations(files) : []),
   ];
+}
+
+/** The name as Cloud Run and Kubernetes take it: up to 63 of `a-z`, `0-9` and `-`, a letter first. */
+function serviceName(name: string): string {
+  const slug = name.toLowerCase().replaceAll(/[^a-z\d]+/g, '-');
+  return `${/^[a-z]/.test(slug) ? '' : 'adk-'}${slug}`.slice(0, 63).replaceAll(/--+/g, '-').replace(/-$/, '');
 }
 
 /** The text of a YAML file inside the app's folder, links followed; empty for everything else. */
