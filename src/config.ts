@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { list, onOff, Origin, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
+import { corsHeaders } from './http/deps.ts';
 import { pluginNames } from './plugins/registry.ts';
 import { OnBusy } from './schemas/run.ts';
 import type { RetentionLimits } from './services/retention.ts';
@@ -41,11 +42,9 @@ const Cors = z.strictObject({
     'Methods they may use',
     { value: 'METHOD' },
   ),
-  headers: setting(
-    list(text('must be a header name')).default(['content-type', 'x-adk-telemetry-request', 'last-event-id']),
-    'Request headers they may send',
-    { value: 'HEADER' },
-  ),
+  headers: setting(list(text('must be a header name')).default([...corsHeaders]), 'Request headers they may send', {
+    value: 'HEADER',
+  }),
   allowCredentials: setting(onOff().default(false), 'Whether they may send credentials'),
   maxAge: setting(wholeNumber(0).default(600), 'Seconds a browser may remember a preflight', { value: 'SECONDS' }),
 });

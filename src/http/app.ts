@@ -3,7 +3,7 @@ import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify'
 import { ActiveRuns } from './active-runs.ts';
 import { limitConnections, onClientError } from './connections.ts';
 import { registerCors } from './cors.ts';
-import { rewriteUrl } from './default-app.ts';
+import { withDefaultApp } from './default-app.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { registerDevUi } from './dev-ui.ts';
 import { guardHook, newGuard } from './guards.ts';
@@ -13,6 +13,8 @@ import { LiveSockets } from './live/sockets.ts';
 import { mount } from './mount.ts';
 import { problemSender } from './problems.ts';
 import { Pulse } from './pulse.ts';
+import { requestIdOf } from './request-id.ts';
+import { originForm } from './request-target.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
 import { limitSilence } from './unhurried.ts';
@@ -43,6 +45,8 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const limits = { artifactLimitBytes: config.artifactLimitBytes, bodyLimitBytes: config.bodyLimitBytes };
   const operations = routeTable({ ...deps, ...limits, active, sse, live, idleBeats, defaultApp, isClosing });
 
+  // Fastify takes its body for content to be checked; to us it is a method like others we do not know.
+  app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
   app.removeAllContentTypeParsers();
@@ -91,7 +95,11 @@ function serverOptions(config: HttpConfig): FastifyHttpOptions<Server> {
     keepAliveTimeout: 65_000,
     clientErrorHandler: onClientError,
     routerOptions: { maxParamLength: 16_384 },
-    ...(config.defaultApp === undefined ? {} : { rewriteUrl: rewriteUrl(config.defaultApp) }),
+    genReqId: requestIdOf,
+    rewriteUrl: (request) => {
+      const target = originForm(request);
+      return config.defaultApp === undefined ? target : withDefaultApp(target, config.defaultApp);
+    },
     http: {
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2_000,

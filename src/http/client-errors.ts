@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import { closeLingering, isLingering } from './lingering.ts';
 import { problemOf, problemType } from './problems.ts';
 
@@ -26,11 +27,12 @@ export function answerClientError(error: ClientError, socket: Socket): void {
 
 /** Answers an error on a connection that Fastify does not know, and closes it. */
 export function answerOutright(socket: Socket, error: AppError, status?: number): void {
-  const problem = problemOf(error, undefined, status);
+  const requestId = newId();
+  const problem = { ...problemOf(error, undefined, status), requestId };
   const body = JSON.stringify(problem);
   socket.write(
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${problemType}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\n\r\n${body}`,
   );
   closeLingering(socket, { briefly: true });
 }

@@ -1,13 +1,28 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import type { CorsConfig, HttpConfig } from './deps.ts';
+import { type CorsConfig, corsHeaders, type HttpConfig } from './deps.ts';
+
+/** Headers of answers that a page may read: all of ours that say more than the body. */
+const exposedHeaders = [
+  'x-run-id',
+  'x-request-id',
+  'idempotency-replayed',
+  'retry-after',
+  'location',
+  'allow',
+  'etag',
+  'content-disposition',
+  'content-length',
+  'content-range',
+  'accept-ranges',
+];
 
 /** What the `--allow-origin` flag stands for: every path, without credentials. */
 const defaults: Omit<CorsConfig, 'origins'> = {
   mapping: '/**',
   methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  headers: ['content-type', 'x-adk-telemetry-request', 'last-event-id'],
+  headers: corsHeaders,
   allowCredentials: false,
   maxAge: 600,
 };
@@ -24,6 +39,7 @@ export async function registerCors(app: FastifyInstance, config: HttpConfig): Pr
     origin: origins,
     methods: [...record.methods],
     allowedHeaders: [...record.headers],
+    exposedHeaders,
     credentials: record.allowCredentials,
     maxAge: record.maxAge,
     strictPreflight: false,

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { isJsonObject } from '../base/json.ts';
 import type { RunRequest } from '../schemas/run.ts';
@@ -6,11 +5,9 @@ import type { RunRequest } from '../schemas/run.ts';
 /** Paths that say which user but not which app. */
 const withoutApp = /^\/(?:users\/|app-info(?:\?|$))/;
 
-/** Gives requests that name no app the default one: in the path here, in the body of a run below. */
-export const rewriteUrl =
-  (app: string) =>
-  ({ url = '/' }: IncomingMessage): string =>
-    withoutApp.test(url) ? `/apps/${encodeURIComponent(app)}${url}` : url;
+/** The path of a request that names no app, with the default one in it; the body of a run gets it below. */
+export const withDefaultApp = (url: string, app: string): string =>
+  withoutApp.test(url) ? `/apps/${encodeURIComponent(app)}${url}` : url;
 
 export function runRequestFor(app: string | undefined, schema: typeof RunRequest): z.ZodType<RunRequest> {
   if (app === undefined) return schema;

@@ -18,9 +18,14 @@ export interface RunEvents extends AsyncIterable<Event> {
   readonly invocationId: string;
 }
 
+export interface StartOptions {
+  /** Called when the run has to wait for its turn. */
+  readonly onQueued?: ((runId: string) => void) | undefined;
+}
+
 /** What the routes need of the runner. Whatever is the caller's fault is thrown by `start`, before the first event. */
 export interface RunStarter {
-  start(request: RunRequest, signal: AbortSignal): Promise<RunEvents>;
+  start(request: RunRequest, signal: AbortSignal, options?: StartOptions): Promise<RunEvents>;
 }
 
 /** What starts a conversation over a live connection. */
@@ -118,6 +123,19 @@ export interface HttpConfig {
   /** Silence on a live connection after which it is closed. */
   readonly liveIdleMs: number;
 }
+
+/** Request headers that mean something here: what pages of other origins may send unless it is configured. */
+export const corsHeaders: readonly string[] = [
+  'content-type',
+  'authorization',
+  'idempotency-key',
+  'last-event-id',
+  'x-request-id',
+  'x-adk-telemetry-request',
+  'range',
+  'if-range',
+  'if-none-match',
+];
 
 export const httpDefaults: HttpConfig = {
   host: '127.0.0.1',

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { AppError } from '../base/errors.ts';
+import { showCommonHeaders } from './common-headers.ts';
 import type { HttpConfig } from './deps.ts';
 import { isUpgrade } from './live/accept.ts';
 
@@ -14,8 +16,10 @@ export const isLoopback = (host: string): boolean =>
 export interface Guard {
   /** Throws `host_not_allowed` when the request was made under a name that is not ours (DNS rebinding). */
   checkHost(host: string | undefined): void;
+  /** Whether a page of this origin may do what our own may. */
+  allowsOrigin(origin: string, host: string | undefined): boolean;
   /** Throws `origin_not_allowed` when a page of another site makes the request. Programs send no origin. */
-  checkOrigin(origin: string | undefined, host: string | undefined): void;
+  checkOrigin(request: IncomingMessage): void;
 }
 
 export function newGuard(config: HttpConfig): Guard {
@@ -23,6 +27,8 @@ export function newGuard(config: HttpConfig): Guard {
   if (isLoopback(config.host)) names.add(config.host.toLowerCase());
   const checksHost = isLoopback(config.host) || config.allowHosts.length > 0;
   const origins = new Set([...config.allowOrigins, ...(config.cors?.origins ?? [])].map(normalOrigin));
+  const allowsOrigin: Guard['allowsOrigin'] = (origin, host) =>
+    isSameOrigin(origin, host) || (origin !== 'null' && (origins.has('*') || origins.has(normalOrigin(origin))));
   return {
     checkHost(host) {
       // Browsers always send a host: what comes without (HTTP/1.0) is a program.
@@ -32,28 +38,40 @@ export function newGuard(config: HttpConfig): Guard {
         `Host ${quoted(host)} is not allowed. Start the server with --allow-host ${shown(nameIn(host))} to accept it`,
       );
     },
-    checkOrigin(origin, host) {
-      if (origin === undefined || isSameOrigin(origin, host)) return;
-      if (origin !== 'null' && (origins.has('*') || origins.has(normalOrigin(origin)))) return;
-      const advice = origin === 'null' ? '' : `. Start the server with --allow-origin ${shown(origin)} to accept it`;
-      throw new AppError('origin_not_allowed', `Origin ${quoted(origin)} is not allowed${advice}`);
+    allowsOrigin,
+    checkOrigin({ method = '', headers }) {
+      const { origin, host } = headers;
+      // Any page may open a WebSocket to any server: that is no reading.
+      const reads = (method === 'GET' || method === 'HEAD') && !isUpgrade(headers);
+      if (origin !== undefined && !reads && !allowsOrigin(origin, host)) {
+        const advice = origin === 'null' ? '' : `. Start the server with --allow-origin ${shown(origin)} to accept it`;
+        throw new AppError('origin_not_allowed', `Origin ${quoted(origin)} is not allowed${advice}`);
+      }
+      const site = headers['sec-fetch-site'];
+      if (site === undefined || site === 'same-origin' || site === 'none' || origins.has('*')) return;
+      if (origin !== undefined ? allowsOrigin(origin, host) : reads && isNavigation(headers)) return;
+      const advice = 'Start the server with --allow-origin and the origin of the page to accept it';
+      throw new AppError('origin_not_allowed', `A page of another site sent the request. ${advice}`);
     },
   };
 }
 
+/** Whether a link was followed: the page it leads to takes the place of the one that holds it. */
+const isNavigation = (headers: IncomingHttpHeaders): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' && (headers['sec-fetch-dest'] ?? 'document') === 'document';
+
 /** The first hook of every request. `isClosing` turns new work away while the server drains. */
 export function guardHook(guard: Guard, isClosing: () => boolean) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    const { headers, method } = request.raw;
-    reply.header('x-content-type-options', 'nosniff');
+    const { raw } = request;
+    const { headers, method } = raw;
+    const isShared = headers.origin !== undefined && guard.allowsOrigin(headers.origin, headers.host);
+    showCommonHeaders(request, reply, isShared);
     try {
-      if (headers.host === undefined && request.raw.httpVersion === '1.1') {
-        throw new AppError('invalid_request', 'The Host header is missing');
-      }
+      checkTarget(raw);
       guard.checkHost(headers.host);
-      // Any page may open a WebSocket to any server: that counts as new work, too.
+      guard.checkOrigin(raw);
       if ((method !== 'GET' && method !== 'HEAD') || isUpgrade(headers)) {
-        guard.checkOrigin(headers.origin, headers.host);
         checkEncoding(headers['content-encoding']);
         if (isClosing()) throw new AppError('unavailable', 'The server is shutting down', { retryAfter: 5 });
       }
@@ -63,6 +81,26 @@ export function guardHook(guard: Guard, isClosing: () => boolean) {
     }
     done();
   };
+}
+
+/** A host name or address, and perhaps a port. */
+const hostSyntax = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Throws `invalid_request` for a target or host that means nothing, or two things (RFC 9112, 3.2). */
+function checkTarget({ url = '', method, headers, rawHeaders, httpVersion }: IncomingMessage): void {
+  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
+    throw new AppError('invalid_request', 'The request target is not a path');
+  }
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts === 0 && httpVersion === '1.1') throw new AppError('invalid_request', 'The Host header is missing');
+  if (hosts > 1) throw new AppError('invalid_request', 'There is more than one Host header');
+  if (headers.host !== undefined && !hostSyntax.test(headers.host)) {
+    throw new AppError('invalid_request', `Host ${quoted(headers.host)} is not a host`);
+  }
 }
 
 function checkEncoding(encoding: string | undefined): void {

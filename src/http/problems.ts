@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { diskFailure } from '../base/disk-failure.ts';
 import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
 import type { Problem } from '../schemas/records.ts';
+import { showCommonHeaders } from './common-headers.ts';
 import type { Log } from './deps.ts';
 import { limitRest, lingerAfterAnswer } from './lingering.ts';
 import { issuesOf } from './validation.ts';
@@ -18,11 +19,13 @@ const maxRest = 64 * 1024 * 1024;
 export function problemSender(log: Log) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = thrown === request.raw.errored ? bodyBrokeOff(thrown) : asAppError(thrown);
-    const problem = problemOf(error, request.url);
-    if (!(error instanceof AppError)) log.error({ err: error, route: request.routeOptions.url }, 'request failed');
-    else if (problem.status >= 500) log.warn({ err: error, route: request.routeOptions.url }, 'request failed');
+    const problem = { ...problemOf(error, request.url), requestId: request.id };
+    const fields = { err: error, requestId: request.id, route: request.routeOptions.url };
+    if (!(error instanceof AppError)) log.error(fields, 'request failed');
+    else if (problem.status >= 500) log.warn(fields, 'request failed');
     if (reply.raw.headersSent) return; // the answer broke off
     if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    if (!reply.hasHeader('x-request-id')) showCommonHeaders(request, reply, false); // Fastify ran no hook
     awaitRest(request, reply);
     reply
       .code(problem.status)

@@ -5,13 +5,15 @@ import type { Frame } from '../core/runs.ts';
 import { eventJson, storedEventJson } from '../schemas/event.ts';
 import type { ActiveRun } from './active-runs.ts';
 import type { RunEvents } from './deps.ts';
+import { endOfTurn } from './end-of-turn.ts';
 import { errorFrame } from './problems.ts';
 import type { Pulse, Pulsed } from './pulse.ts';
+import { showRunId } from './run-headers.ts';
 import { positionText } from './stream-position.ts';
 
 const eventStreamHeaders = {
   'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'no-cache, no-store, no-transform',
   'x-accel-buffering': 'no', // nginx would hold events back
 };
 
@@ -26,19 +28,35 @@ export interface SseOptions {
   readonly stallBeats: number;
 }
 
+/** Begins a run; `onQueued` is to be called when it has to wait for its turn. */
+export type StartRun = (onQueued: (runId: string) => void) => Promise<RunEvents>;
+
 /**
- * Sends the run's events, a frame each, no faster than the client reads. Once the response has begun a failure is its
- * last frame. Returns when the run is over, whether or not somebody still reads.
+ * Starts a run and sends its events, a frame each, no faster than the client reads. The response begins when the run
+ * does, or when it has to wait, so that no proxy takes the silence for an end; what fails before is thrown, and what
+ * fails later is the last frame. Returns that failure when the run is over, whether or not somebody still reads.
  */
-export async function sendEvents(
+export async function sendRun(
   reply: FastifyReply,
-  events: RunEvents,
+  start: StartRun,
   run: ActiveRun,
   options: SseOptions,
 ): Promise<unknown> {
-  const stream = new EventStream(reply, options);
+  const open: { stream?: EventStream } = {};
+  const begin = (runId: string): EventStream => {
+    if (open.stream) return open.stream;
+    showRunId(reply, runId);
+    return (open.stream = new EventStream(reply, options));
+  };
+  let isWaiting = true;
   let failure: unknown;
   try {
+    const events = await start((runId) => {
+      // What turns a run away after all, such as an unknown session, does so by then.
+      void endOfTurn().then(() => isWaiting && begin(runId));
+    });
+    isWaiting = false;
+    const stream = begin(events.invocationId);
     for await (const event of events) {
       run.signal.throwIfAborted();
       if (run.clientLeft) continue; // a run that may go on is pulled to its end all the same
@@ -46,10 +64,12 @@ export async function sendEvents(
     }
     run.signal.throwIfAborted();
   } catch (error) {
+    isWaiting = false;
+    if (!open.stream) throw error;
     failure = error;
-    if (!run.clientLeft) stream.send(failureText(error));
+    if (!run.clientLeft) open.stream.send(failureText(error));
   } finally {
-    stream.end();
+    open.stream?.end();
   }
   return failure;
 }

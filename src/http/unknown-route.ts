@@ -9,7 +9,8 @@ export function unknownRoute(operations: readonly Operation[]) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     table ??= operations.flatMap(({ method, paths }) => paths.map((path) => ({ method, pattern: pathPattern(path) })));
     const path = request.url.split('?', 1)[0] ?? '';
-    const methods = new Set(table.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : [])));
+    const isServer = path === '*'; // OPTIONS asks what the server as a whole can do
+    const methods = new Set(table.flatMap(({ method, pattern }) => (isServer || pattern.test(path) ? [method] : [])));
     if (methods.size === 0) throw new AppError('not_found', `No route ${request.method} ${path.slice(0, 200)}`);
     if (methods.has('GET')) methods.add('HEAD');
     reply.header('allow', [...methods, 'OPTIONS'].toSorted().join(', '));

@@ -132,7 +132,7 @@ export class DurableLine implements RunLine {
     turn.hasWaited = claim.fence === undefined || arrival.claim !== undefined;
     if (claim.fence !== undefined) turn.begin(claim, claim.fence, this.#options.sessions);
     else {
-      arrival.onQueued?.();
+      arrival.onQueued?.(turn.id);
       await this.#wait(turn, claim, policy);
     }
   }

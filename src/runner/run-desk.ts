@@ -198,7 +198,7 @@ export class RunDesk implements Runs {
     const queued = Promise.withResolvers<void>();
     const started = this.#options.runner.start(request, run.signal, {
       ...options,
-      onQueued: queued.resolve,
+      onQueued: () => queued.resolve(),
       onKept: () => (run.kept = recordOf(run.key, run)),
       isDetached: true,
       idempotencyKey: run.asked?.idempotencyKey,

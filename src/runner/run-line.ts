@@ -38,7 +38,7 @@ export interface Claim {
 /** How a run begins: beside what it is asked for. */
 export interface StartOptions {
   /** Called when the run has to wait. */
-  readonly onQueued?: (() => void) | undefined;
+  readonly onQueued?: ((runId: string) => void) | undefined;
   /** Called when the run is in a store: from now on it goes on, whatever happens here. */
   readonly onKept?: (() => void) | undefined;
   /** The run goes on without whoever started it. */

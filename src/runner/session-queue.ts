@@ -47,7 +47,7 @@ export class SessionQueue implements RunLine {
       line.running.abort(new AppError('run_interrupted', 'Another run of this session took its place'));
     }
     const turn = waitInLine(line, seat, policy);
-    arrival.onQueued?.();
+    arrival.onQueued?.(seat.id);
     await turn;
     return seat;
   }

@@ -52,6 +52,7 @@ export const Problem = z
     instance: z.string().optional(),
     error: z.string(),
     code: z.string(),
+    requestId: z.string().optional(),
   })
   .loose()
   .meta({ id: 'Problem' });

@@ -46,7 +46,7 @@ it.each([
     'content-type': 'video/mp4',
     'content-length': '10',
     'accept-ranges': 'bytes',
-    'content-disposition': `attachment; filename*=UTF-8''one.mp4`,
+    'content-disposition': 'attachment; filename=one.mp4',
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
   });
@@ -135,4 +135,17 @@ it('streams content of more than memory should hold', async () => {
   for await (const piece of response.body ?? []) size += piece.length;
 
   expect(size).toBe(megabytes * chunk.length);
+});
+
+it.each([
+  ["it's(1)*%25.txt", `attachment; filename="it's(1)*%25.txt"; filename*=UTF-8''it%27s%281%29%2A%2525.txt`],
+  ['a "b";c.txt', 'attachment; filename="a \\"b\\";c.txt"'],
+  ['über €.txt', 'attachment; filename="?ber ?.txt"; filename*=UTF-8\'\'%C3%BCber%20%E2%82%AC.txt'],
+])('names the file %j as the standard has it', async (name, expected) => {
+  const { app } = await server();
+  await app.inject({ method: 'POST', url: sessionPath('s') });
+  const url = `${sessionPath('s')}/artifacts/${encodeURIComponent(name)}`;
+  await app.inject({ method: 'PUT', url, headers: { 'content-type': 'text/plain' }, payload: 'x' });
+
+  expect((await app.inject(`${url}?alt=media`)).headers['content-disposition']).toBe(expected);
 });

@@ -9,7 +9,7 @@ it.each(['localhost', 'LOCALHOST:8080', '127.0.0.1:1', '[::1]:8080', '[::1]'])('
   expect((await app.inject({ url: '/list-apps', headers: { host } })).statusCode).toBe(200);
 });
 
-it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', 'evil.example:localhost'])(
+it.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', 'evil.example:1'])(
   'refuses Host %j on a loopback address',
   async (host) => {
     const { app } = await server();
@@ -82,13 +82,21 @@ it('lets an allowed origin read and write', async () => {
   });
   const stranger = await app.inject({ url: '/list-apps', headers: { origin: 'https://evil.example' } });
 
-  expect(read.headers['access-control-allow-origin']).toBe(origin);
+  expect(read.headers).toMatchObject({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': expect.stringMatching(
+      /^x-run-id, x-request-id, idempotency-replayed, retry-after, location, .*\bcontent-disposition\b/,
+    ) as string,
+    'cross-origin-resource-policy': 'cross-origin',
+  });
   expect([write.statusCode, write.headers['access-control-allow-origin']]).toEqual([200, origin]);
   expect(preflight.statusCode).toBe(204);
   expect(preflight.headers).toMatchObject({
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-    'access-control-allow-headers': 'content-type, x-adk-telemetry-request, last-event-id',
+    'access-control-allow-headers':
+      'content-type, authorization, idempotency-key, last-event-id, x-request-id, x-adk-telemetry-request, range, ' +
+      'if-range, if-none-match',
     'access-control-max-age': '600',
   });
   expect(preflight.headers).not.toHaveProperty('access-control-allow-credentials');
@@ -125,4 +133,68 @@ it('refuses credentials for every origin', async () => {
   const cors = { mapping: '/**', origins: ['*'], methods: ['GET'], headers: [], allowCredentials: true, maxAge: 5 };
 
   await expect(server({ config: { cors } })).rejects.toMatchObject({ code: 'ConfigurationException' });
+});
+
+const foreign = [
+  { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+  { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' },
+  { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+  { 'sec-fetch-site': 'something new' },
+];
+
+it.each(foreign)('refuses what pages of other sites load without saying who they are: %j', async (headers) => {
+  const { app, services } = await server();
+
+  for (const request of [
+    { url: '/list-apps', headers },
+    { method: 'HEAD', url: '/list-apps', headers },
+    { method: 'POST', url, headers },
+    { method: 'POST', url, headers: { ...headers, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' } },
+  ] as const) {
+    const answer = await app.inject(request);
+    expect([request.method, answer.statusCode]).toEqual([request.method, 403]);
+  }
+  expect(await services.sessions.listSessions({ appName: 'demo', userId: 'u' })).toEqual([]);
+});
+
+it('takes what its own pages, the user and followed links ask for', async () => {
+  const { app } = await server();
+
+  for (const headers of [
+    { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+    { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+    { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  ]) {
+    expect((await app.inject({ url: '/list-apps', headers })).statusCode).toBe(200);
+  }
+});
+
+it('takes what pages of allowed origins ask for, wherever they are', async () => {
+  const origin = 'https://ui.example';
+  const site = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
+  const { app } = await server({ config: { allowOrigins: [origin] } });
+  const open = await server({ config: { allowOrigins: ['*'] } });
+
+  expect((await app.inject({ method: 'POST', url, headers: { ...site, origin } })).statusCode).toBe(200);
+  expect((await app.inject({ url: '/list-apps', headers: { ...site, origin } })).statusCode).toBe(200);
+  expect((await app.inject({ url: '/list-apps', headers: { ...site, origin: 'null' } })).statusCode).toBe(403);
+  expect((await open.app.inject({ url: '/list-apps', headers: foreign[0]! })).statusCode).toBe(200);
+});
+
+it('lets nobody keep or embed its answers, faults included', async () => {
+  const { app } = await server();
+  await app.inject({ method: 'POST', url });
+
+  for (const path of ['/list-apps', url, `${url}/artifacts`, '/nowhere', '/%zz', '/apps/demo/users/u/sessions/none']) {
+    const { headers } = await app.inject(path);
+    expect([path, headers]).toMatchObject([
+      path,
+      {
+        'cache-control': 'no-store',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': expect.any(String) as string,
+      },
+    ]);
+  }
 });

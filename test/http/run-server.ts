@@ -5,6 +5,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, RunContext } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
+import type { HttpConfig } from '../../src/http/deps.ts';
 import { DurableLine } from '../../src/runner/durable-line.ts';
 import { RunDesk } from '../../src/runner/run-desk.ts';
 import { SessionQueue } from '../../src/runner/session-queue.ts';
@@ -71,8 +72,15 @@ export class SteppedAgent implements Agent {
 export const stores = ['memory', 'sqlite', 'postgres'] as const;
 export type Store = (typeof stores)[number];
 
+interface Options {
+  readonly store: Store;
+  /** Default 2. */
+  readonly maxQueued?: number;
+  readonly config?: Partial<HttpConfig>;
+}
+
 /** For the tests of one file: makes what the stores need, and cleans up after them. */
-export function withStores(): (agent: Agent, store: Store, maxQueued?: number) => ReturnType<typeof runServer> {
+export function withStores(): (agent: Agent, options: Store | Options) => ReturnType<typeof runServer> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-runs-'));
   const uris = { memory: 'memory:', sqlite: `sqlite:${join(folder, 'runs.db')}`, postgres: '' };
   let postgres: PostgresServer;
@@ -84,11 +92,14 @@ export function withStores(): (agent: Agent, store: Store, maxQueued?: number) =
     await postgres.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return (agent, store, maxQueued = 2) => runServer(agent, uris[store], maxQueued);
+  return (agent, options) => {
+    const { store, ...rest } = typeof options === 'string' ? { store: options } : options;
+    return runServer(agent, uris[store], rest);
+  };
 }
 
 /** A server over the real runner, with one app and a session for it. */
-async function runServer(agent: Agent, sessionService: string, maxQueued: number) {
+async function runServer(agent: Agent, sessionService: string, { maxQueued = 2, config }: Omit<Options, 'store'>) {
   const opened = openServices({ sessionService, artifactService: 'memory:', memoryService: 'memory:' });
   const { sessions, artifacts, runs: store, databases } = opened;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued }) };
@@ -109,7 +120,7 @@ async function runServer(agent: Agent, sessionService: string, maxQueued: number
     traces: new TraceRecorder(),
     version: '1.2.3',
     log: { info: () => {}, warn: () => {}, error: () => {} },
-    config: { shutdownGraceMs: 0 },
+    config: { shutdownGraceMs: 0, ...config },
   });
   onTestFinished(async () => {
     await app.close();

@@ -27,7 +27,7 @@ it.each(['/run_sse', '/run-sse'])('streams one data line for each event on %s', 
   expect(answer.statusCode).toBe(200);
   expect(answer.headers).toMatchObject({
     'content-type': 'text/event-stream',
-    'cache-control': 'no-cache, no-transform',
+    'cache-control': 'no-cache, no-store, no-transform',
     'x-content-type-options': 'nosniff',
   });
   expect(answer.body).toBe(events.map((event) => `data: ${eventJson(event)}\n\n`).join(''));
@@ -102,6 +102,7 @@ it.each(['/run', '/run_sse'])('answers a fault of the caller on %s before any ev
     instance: url,
     error: 'Session "missing" not found',
     code: 'session_not_found',
+    requestId: answer.headers['x-request-id'],
   });
 });
 
@@ -141,8 +142,12 @@ it('keeps what it did not foresee to itself and to the log', async () => {
     'data: {"error":"Internal error","errorCode":"internal","errorMessage":"Internal error"}\n\n',
   );
   expect(logged).toEqual([
-    { level: 'error', fields: { err: secret, route: '/run' }, message: 'request failed' },
-    { level: 'warn', fields: { err: secret }, message: 'stream failed' },
+    {
+      level: 'error',
+      fields: { err: secret, requestId: run.headers['x-request-id'], route: '/run' },
+      message: 'request failed',
+    },
+    { level: 'warn', fields: { err: secret, requestId: stream.headers['x-request-id'] }, message: 'stream failed' },
   ]);
 });
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Log } from '../deps.ts';
@@ -11,18 +11,25 @@ export async function registerWebSockets(app: FastifyInstance, maxPayload: numbe
   const options = { maxPayload, clientTracking: false, closeTimeout };
   await app.register(websocket, {
     options,
-    errorHandler: (error, socket) => tellFailure(error, socket, log),
+    errorHandler: (error, socket, { id }) => tellFailure(error, socket, { log, requestId: id }),
     preClose: (done) => done(), // whoever keeps the sockets tells the clients why
+  });
+  app.websocketServer.on('headers', (lines: string[], request: IncomingMessage) => {
+    lines.push(`X-Request-Id: ${String(request.headers['x-request-id'])}`);
   });
 }
 
 /** What a client did against the protocol has been answered already; anything else is our fault. */
-function tellFailure(error: Error, socket: WebSocket, log: Log): void {
+function tellFailure(
+  error: Error,
+  socket: WebSocket,
+  { log, requestId }: { readonly log: Log; readonly requestId: string },
+): void {
   if (socket.readyState === socket.OPEN) {
-    log.error({ err: error }, 'WebSocket failed');
+    log.error({ err: error, requestId }, 'WebSocket failed');
     socket.close(1011, 'Internal error');
   } else {
-    log.info({ reason: error.message }, 'WebSocket broken');
+    log.info({ reason: error.message, requestId }, 'WebSocket broken');
   }
 }
 

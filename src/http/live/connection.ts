@@ -19,6 +19,8 @@ export interface LiveLimits {
   /** Beats without a frame in either direction after which the connection is closed. */
   readonly idleBeats: number;
   readonly log: Log;
+  /** What the request for the connection is called in the log. */
+  readonly requestId?: string;
 }
 
 /** One live client: its frames become the input of a run, the run's events become frames. */
@@ -56,7 +58,10 @@ export class LiveConnection {
       }
       this.close({ code: 1000, reason: '' });
     } catch (error) {
-      if (!this.#isOver && !(error instanceof AppError)) this.#limits.log.error({ err: error }, 'live run failed');
+      if (!this.#isOver && !(error instanceof AppError)) {
+        const { log, requestId } = this.#limits;
+        log.error({ err: error, requestId }, 'live run failed');
+      }
       this.close(closingFor(error));
     } finally {
       clearTimeout(this.#runTimer);
@@ -158,7 +163,9 @@ export class LiveConnection {
     this.#onDrain();
     if (!isExpected) this.#leave('The client left');
     const dropped = { sent: this.#inbox.dropped, received: this.#droppedSounds };
-    if (dropped.sent + dropped.received > 0) this.#limits.log.info({ dropped }, 'live media were dropped');
+    if (dropped.sent + dropped.received > 0) {
+      this.#limits.log.info({ dropped, requestId: this.#limits.requestId }, 'live media were dropped');
+    }
   };
 
   #leave(reason: string): void {

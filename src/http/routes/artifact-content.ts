@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { create as attachment } from 'content-disposition';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import type { ArtifactService, Services, StoredContent } from '../../core/services.ts';
@@ -106,7 +107,7 @@ export function sendContent(content: StoredContent, name: string, { request, rep
     etag: tag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name.split('/').at(-1) ?? '')}`,
+    'content-disposition': attachment(name.split('/').at(-1)),
     'content-security-policy': "default-src 'none'; sandbox",
   });
   if (matchesTag(known, tag)) return reply.code(304).send();

@@ -45,7 +45,7 @@ export function liveOperations({ runner, live, idleBeats, defaultApp, log }: Liv
           socket.close(1008, fitted(run));
           return;
         }
-        const connection = new LiveConnection(socket, request.raw.socket, { idleBeats, log });
+        const connection = new LiveConnection(socket, request.raw.socket, { idleBeats, log, requestId: request.id });
         live.add(
           connection,
           connection.serve((input, signal) =>

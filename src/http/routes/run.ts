@@ -8,7 +8,7 @@ import { runRequestFor } from '../default-app.ts';
 import type { Log, RunStarter } from '../deps.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
 import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
-import { sendEvents, sendFrames, type SseOptions } from '../sse.ts';
+import { sendFrames, sendRun, type SseOptions } from '../sse.ts';
 
 interface RunRoutes {
   readonly runner: RunStarter;
@@ -67,10 +67,10 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
         }
         const run = active.open(reply.raw, request.onDisconnect);
         try {
-          const events = await runner.start(request, run.signal);
-          showRunId(reply, events.invocationId);
-          const failure = await sendEvents(reply, events, run, sse);
-          if (failure !== undefined && !run.signal.aborted) log.warn({ err: failure }, 'stream failed');
+          const failure = await sendRun(reply, (onQueued) => runner.start(request, run.signal, { onQueued }), run, sse);
+          if (failure !== undefined && !run.signal.aborted) {
+            log.warn({ err: failure, requestId: reply.request.id }, 'stream failed');
+          }
           return reply;
         } finally {
           run.done();
