@@ -69,6 +69,7 @@ function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<t
     allowOrigins: config.allowOrigins,
     cors: config.cors,
     bodyLimitBytes: config.bodyLimit,
+    ...(config.bodiesLimit !== undefined && { bodiesLimitBytes: config.bodiesLimit }),
     artifactLimitBytes: config.artifactLimit,
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,

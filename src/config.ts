@@ -177,6 +177,11 @@ export const Config = z.strictObject({
     { value: 'TIME', shown: '60s, or what the app says' },
   ),
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
+  bodiesLimit: setting(
+    size(1024 ** 4).optional(),
+    'What request bodies above 16 KB may take together, from their arrival to the answer; more wait 10 seconds, then get 503',
+    { value: 'SIZE', shown: 'a sixteenth of the heap limit' },
+  ),
   artifactLimit: setting(size(1024 ** 5).default(2 * 1024 ** 3), 'Largest artifact that is streamed to its store', {
     value: 'SIZE',
     shown: '2gb',

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
+import { BodyRoom, bodyHolder } from './body-room.ts';
 import { limitConnections, onClientError } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { withDefaultApp } from './default-app.ts';
@@ -54,6 +55,12 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   // First, so that it closes the connections of requests the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, deps.log);
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
+  const holdBody = bodyHolder(new BodyRoom(config.bodiesLimitBytes), config.bodyLimitBytes);
+  const streamed = new WeakSet<FastifyRequest>();
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (streamed.has(request)) done();
+    else holdBody(request, reply, done);
+  });
   app.addHook('preClose', () => {
     closing = true;
     return Promise.all([
@@ -71,6 +78,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   );
   await app.register(async (bytes) => {
     bytes.addHook('onRequest', (request, reply, done) => {
+      if (deps.services.artifacts?.saveArtifactContent) streamed.add(request); // others hold the body whole
       limitSilence(request.raw, reply.raw, config.uploadIdleMs);
       done();
     });

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { LiveInput } from '../core/model.ts';
 import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
@@ -97,6 +98,8 @@ export interface HttpConfig {
   /** Absent: derived from `allowOrigins`; no cross-origin access when that is empty, too. */
   readonly cors?: CorsConfig;
   readonly bodyLimitBytes: number;
+  /** What request bodies may take together; more have to wait. */
+  readonly bodiesLimitBytes: number;
   /** Largest artifact that is streamed into its store. */
   readonly artifactLimitBytes: number;
   readonly maxConnections: number;
@@ -142,6 +145,8 @@ export const httpDefaults: HttpConfig = {
   allowHosts: [],
   allowOrigins: [],
   bodyLimitBytes: 10 * 1024 * 1024,
+  // A body that is worked on takes many times its bytes: as text, as a value, as an event, and on its way to a database.
+  bodiesLimitBytes: getHeapStatistics().heap_size_limit / 16,
   artifactLimitBytes: 2 * 1024 ** 3,
   maxConnections: 10_000,
   shutdownGraceMs: 30_000,
