@@ -75,6 +75,19 @@ export const Config = z.strictObject({
     'Whether YAML agents may have programs started as MCP servers',
     { env: 'ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS' },
   ),
+  allowConfigPrivateHosts: setting(
+    onOff().default(false),
+    'Whether YAML agents may name hosts of this machine and its network in development mode, where web UIs write them',
+  ),
+  allowConfigCredentials: setting(
+    onOff().default(false),
+    'Whether YAML agents may show the Google credential of this machine to others than Google, and in development mode at all',
+  ),
+  secret: setting(
+    text('must be a text').min(32, { error: 'must be at least 32 characters long' }).optional(),
+    'What sign-ins of users are signed with; servers that share users and no SQL database share it',
+    { value: 'TEXT', shown: 'kept in the SQL database, or random' },
+  ),
   plugins: setting(
     list(z.enum(pluginNames, { error: `must be one of ${pluginNames.join(', ')}` })).default([]),
     'Plugin for the runs of all apps (repeatable)',

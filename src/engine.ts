@@ -1,10 +1,11 @@
+import { isLoopback } from './base/addresses.ts';
 import { redactEnvironment } from './base/redact.ts';
 import type { Config } from './config.ts';
+import type { RunStore } from './core/run-store.ts';
 import type { Plugin } from './core/runtime.ts';
 import { Evaluations } from './evaluation/evaluations.ts';
 import { googleFrom } from './google-env.ts';
 import type { Log } from './http/deps.ts';
-import { isLoopback } from './http/guards.ts';
 import { agentFolders } from './loaders/agent-folders.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { compiledFolders } from './loaders/compiled.ts';
@@ -21,6 +22,8 @@ import { toolTrier } from './runner/try-tool.ts';
 import { type Databases, type OpenedServices, openServices } from './services/open-services.ts';
 import { TraceRecorder } from './telemetry/recorder.ts';
 import { credentialExchanger } from './tools/auth/exchange.ts';
+import { processSecret, type ServerSecret } from './tools/auth/server-secret.ts';
+import type { Reach } from './tools/reach.ts';
 
 /** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
 export interface Engine {
@@ -48,8 +51,9 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   redactEnvironment(env);
   const apps = appFinder(config);
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
+  const reach = reachOfYaml(config);
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
-  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, warn });
+  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, reach, warn });
   const {
     sessions,
     artifacts,
@@ -73,7 +77,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     plugins: pluginsFor(config, log),
     traces,
     log,
-    credentials: credentialExchanger,
+    credentials: credentialExchanger(secretOf(config, store)),
     runConfig: {
       maxLlmCalls: config.maxLlmCalls,
       toolTimeoutMs: config.toolTimeout,
@@ -90,6 +94,26 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const tryTool = toolTrier(surroundings);
   return { apps, loader, services, runStore: store, databases, traces, runner, runs, evaluations, tryTool };
 }
+
+/** How far YAML agents reach. In development mode whoever uses the builder writes them. */
+export const reachOfYaml = ({ dev, allowConfigPrivateHosts, allowConfigCredentials }: Config): Reach => ({
+  publicOnly: dev && !allowConfigPrivateHosts,
+  machineCredential: allowConfigCredentials ? 'anywhere' : dev ? 'nowhere' : 'google',
+});
+
+/** What sign-ins are signed with: as configured, or made once for all that share the database, or for this process. */
+function secretOf({ secret }: Config, store: RunStore | undefined): ServerSecret {
+  if (secret !== undefined) return () => Promise.resolve(secret);
+  if (!store) return processSecret;
+  let kept: Promise<string> | undefined;
+  return () => (kept ??= store.secret().catch(forgetting(() => (kept = undefined))));
+}
+
+/** Rethrows, so that the next one who asks tries again. */
+const forgetting = (forget: () => void) => (error: unknown) => {
+  forget();
+  throw error;
+};
 
 /** Where the evaluation files of an app go: beside its source, not into what is built of it. A broken app has some, too. */
 function folderIn(apps: AppFinder, { agents }: Config): (appName: string) => Promise<string> {

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import { provideAgentImports } from './agent-imports.ts';
 import { banner } from './banner.ts';
+import { isLoopback } from './base/addresses.ts';
 import { AppError } from './base/errors.ts';
 import { type Composed, compose } from './compose.ts';
 import type { Config } from './config.ts';
@@ -64,15 +64,6 @@ function checkSettings({ host, insecure, agents }: Config): void {
   if (!isFolder(agents)) {
     throw new UsageError(`The agents folder "${agents}" does not exist: make it, or name another with --agents DIR`);
   }
-}
-
-function isLoopback(host: string): boolean {
-  return (
-    host === 'localhost' ||
-    host.endsWith('.localhost') ||
-    host === '::1' ||
-    (isIP(host) === 4 && host.startsWith('127.'))
-  );
 }
 
 /** Connections the kernel may hold until they are accepted: one that finds no room tries again after a second. */

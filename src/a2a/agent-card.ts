@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError, errorText } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { OutboundFetch } from '../base/outbound-fetch.ts';
 import type { A2aCard } from './wire.ts';
 
 /**
@@ -22,7 +23,7 @@ const wellKnown = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
 
 /** How a card is fetched. */
 export interface CardRequest {
-  readonly fetch: typeof fetch;
+  readonly fetch: OutboundFetch;
   readonly headers: Readonly<Record<string, string>>;
 }
 

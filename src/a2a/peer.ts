@@ -1,9 +1,9 @@
 import type { Client, RequestOptions } from '@a2a-js/sdk/client';
 import { abortable, delay, LinkedAbort, stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
-import { limitedBody } from '../base/limited-body.ts';
+import { type OutboundFetch, outboundFetch } from '../base/outbound-fetch.ts';
 import { startTimer } from '../base/timers.ts';
-import { type CardSource, reasonOf, resolveCard } from './agent-card.ts';
+import { type CardSource, reasonOf, resolveCard, type ResolvedCard } from './agent-card.ts';
 import type { A2aCard, A2aMessage, A2aUpdate } from './wire.ts';
 
 export interface PeerOptions {
@@ -12,6 +12,8 @@ export interface PeerOptions {
   readonly card: CardSource;
   /** Milliseconds without a sign of the peer after which it is given up. */
   readonly timeoutMs: number;
+  /** Whether only hosts on the public internet may be asked, also those that the source of the card names. */
+  readonly publicOnly?: boolean | undefined;
 }
 
 /** One message to a peer and what goes with it. */
@@ -123,15 +125,25 @@ export class Peer {
     const tooLong = new AppError('AgentCardResolutionError', `The agent card of "${name}" did not come in time`);
     const timer = setTimeout(() => asking.abort(tooLong), Math.min(cardMs, timeoutMs));
     try {
-      const work = resolveCard(source, { fetch: guardedFetch, headers }, asking.signal);
-      const { card, origin } = await abortable(work, asking.signal);
-      if (origin !== undefined && Object.keys(headers).length > 0) refuseOtherOrigins(card, origin);
-      this.#client = await clientFor(card);
+      const { card, origin } = await abortable(this.#resolve(headers, asking.signal), asking.signal);
+      this.#client = await clientFor(card, this.#fetch(origin === undefined ? addressesOf(card) : [origin]));
       this.#card = card;
       return this.#client;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #resolve(headers: Turn['headers'], signal: AbortSignal): Promise<ResolvedCard> {
+    const { card: source } = this.#options;
+    const named = typeof source === 'string' || source instanceof URL ? [source] : [];
+    const resolved = await resolveCard(source, { fetch: this.#fetch(named), headers }, signal);
+    if (resolved.origin !== undefined) refuseOtherOrigins(resolved.card, resolved.origin);
+    return resolved;
+  }
+
+  #fetch(named: readonly (string | URL)[]): OutboundFetch {
+    return outboundFetch({ named: this.#options.publicOnly ? [] : named, maxLineBytes: maxMessage });
   }
 
   #patience(turn: LinkedAbort): NodeJS.Timeout | undefined {
@@ -149,21 +161,25 @@ export class Peer {
   }
 }
 
-/** The headers were meant for the server the author named: its card must not hand them to another one. */
+/** The author named one server. Its card must not send us, and what we know, to another one. */
 function refuseOtherOrigins(card: A2aCard, origin: string): void {
   const foreign = card.supportedInterfaces.find(({ url }) => new URL(url).origin !== origin);
   if (!foreign) return;
   throw new AppError(
     'AgentCardResolutionError',
-    `The agent card of ${new URL(origin).host} sends clients to ${new URL(foreign.url).host}: requests with headers stay with the server they were meant for. Give the card itself to allow it`,
+    `The agent card of ${new URL(origin).host} sends clients to ${new URL(foreign.url).host}: requests stay with the server that was named. Give the card itself, as a file or an object, to allow it`,
   );
 }
 
-async function clientFor(card: A2aCard): Promise<Client> {
+const addressesOf = (card: A2aCard): string[] => card.supportedInterfaces.map(({ url }) => url);
+
+async function clientFor(card: A2aCard, fetcher: OutboundFetch): Promise<Client> {
   const { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } =
     await import('@a2a-js/sdk/client');
   const { AgentCard } = await import('@a2a-js/sdk');
-  const options = { fetchImpl: guardedFetch, legacyCompat: { enabled: true } };
+  const never = new AbortController().signal;
+  const fetchImpl: typeof fetch = (url, init) => fetcher(addressOf(url), { ...init, signal: init?.signal ?? never });
+  const options = { fetchImpl, legacyCompat: { enabled: true } };
   const factory = new ClientFactory({
     transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
     cardResolver: new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }),
@@ -176,8 +192,5 @@ async function clientFor(card: A2aCard): Promise<Client> {
   }
 }
 
-/** No redirects, which would carry headers elsewhere, and no endless answers. */
-const guardedFetch: typeof fetch = async (url, init) => {
-  const response = await fetch(url, { ...init, redirect: 'error' });
-  return response.body ? new Response(limitedBody(response.body, maxMessage), response) : response;
-};
+const addressOf = (target: Parameters<typeof fetch>[0]): string | URL =>
+  target instanceof Request ? target.url : target;

@@ -140,7 +140,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
   }
 
   getAuthResponse(authConfig: JsonObject): JsonObject | undefined {
-    return credentialOf(this.session.state, authConfig);
+    return credentialOf(this.session, authConfig);
   }
 
   get isGivenUp(): boolean {

@@ -21,7 +21,7 @@ const defaultAttempts = 2;
 export const mayRunCode = (executor: CodeExecutor, ctx: RunContext): boolean =>
   failuresIn(ctx) < (executor.errorRetryAttempts ?? defaultAttempts);
 
-const failuresIn = (ctx: RunContext): number => Number(ofInvocation(ctx, errorCountsKey) ?? 0);
+const failuresIn = (ctx: RunContext): number => Math.max(0, Number(ofInvocation(ctx, errorCountsKey) ?? 0));
 
 function ofInvocation({ session, invocationId }: RunContext, key: string): unknown {
   const all = session.state[key];

@@ -1,3 +1,4 @@
+import { isImported } from '../core/imported-events.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, isFinalResponse } from '../schemas/event.ts';
 
@@ -18,14 +19,18 @@ export const lastOwnEvent = (ctx: RunContext): Event | undefined =>
 export const newestSaying = (ctx: RunContext): Event | undefined =>
   eventsOf(ctx).findLast(({ content }) => content !== undefined);
 
-/** Events of the invocation on this branch and below it, without the user's. */
+/** Events of the invocation on this branch and below it, without the user's, and without imported ones. */
 function eventsOf({ session, invocationId, branch }: RunContext): Event[] {
   const first = session.events.findIndex((event) => event.invocationId === invocationId);
   if (first < 0) return [];
   return session.events
     .slice(first)
     .filter(
-      (event) => event.invocationId === invocationId && event.author !== 'user' && isWithin(event.branch, branch),
+      (event) =>
+        event.invocationId === invocationId &&
+        event.author !== 'user' &&
+        isWithin(event.branch, branch) &&
+        !isImported(event),
     );
 }
 

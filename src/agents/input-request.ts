@@ -1,5 +1,6 @@
 import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
+import { isImported } from '../core/imported-events.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { type Event, functionResponses } from '../schemas/event.ts';
 import { requestNames } from './reserved-names.ts';
@@ -34,7 +35,7 @@ export function inputRequest(ctx: RunContext, request: InputRequest): Event {
 /** What the user last answered to a request; `undefined` while there is no answer. `{ result: x }` counts as `x`. */
 export function inputAnswer(ctx: RunContext, interruptId: string): unknown {
   for (const event of ctx.session.events.toReversed()) {
-    if (event.author !== 'user') continue;
+    if (event.author !== 'user' || isImported(event)) continue;
     const answer = functionResponses(event).find(({ id }) => id === interruptId)?.response;
     if (answer) return 'result' in answer && Object.keys(answer).length === 1 ? answer['result'] : answer;
   }

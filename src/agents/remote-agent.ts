@@ -37,6 +37,8 @@ export interface RemoteAgentSpec {
     | ((ctx: ReadonlyContext) => MaybePromise<Readonly<Record<string, string>>>);
   /** Milliseconds without a sign of the agent before it is given up. Default 600,000. */
   timeoutMs?: number;
+  /** Whether only hosts on the public internet are asked, even where `agentCard` names another. Default false. */
+  publicOnly?: boolean;
   beforeAgent?: OneOrMany<BeforeAgentCallback>;
   afterAgent?: OneOrMany<AfterAgentCallback>;
 }
@@ -46,10 +48,10 @@ export interface RemoteAgentSpec {
  * error, never the end of the run. Throws ConfigurationException for a bad name or timeout.
  */
 export function remoteAgent(spec: RemoteAgentSpec): Agent {
-  const { name, agentCard, headers = {}, timeoutMs = 600_000, beforeAgent = [], afterAgent = [] } = spec;
+  const { name, agentCard, headers = {}, timeoutMs = 600_000, publicOnly, beforeAgent = [], afterAgent = [] } = spec;
   checkAgentName(name);
   checkTimeLimit(`timeoutMs of "${name}"`, timeoutMs);
-  const peer = new Peer({ name, card: agentCard, timeoutMs });
+  const peer = new Peer({ name, card: agentCard, timeoutMs, publicOnly });
   const given = isJsonObject(agentCard) ? agentCard['description'] : undefined;
   const known = spec.description ?? (typeof given === 'string' ? given : undefined);
   return {

@@ -1,5 +1,6 @@
 import type { A2aUpdate } from '../a2a/wire.ts';
 import { isJsonObject } from '../base/json.ts';
+import { isImported } from '../core/imported-events.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Content, FunctionResponse, Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
@@ -37,10 +38,11 @@ export function outgoing(ctx: RunContext): Outgoing {
   const events = all.filter((event) => isOnBranch(event.branch, ctx.branch));
   const newest = events.at(-1);
   const asked = newest?.author === 'user' ? askedFor(newest, events, name) : undefined;
-  const own = events.filter(({ author }) => author === name);
+  const isOwn = (event: Event): boolean => event.author === name && !isImported(event);
+  const own = events.filter(isOwn);
   if (newest && asked) return { ...placeOf(asked, own), parts: answerParts(newest, asked) };
 
-  const lastOwn = events.findLastIndex(({ author }) => author === name);
+  const lastOwn = events.findLastIndex(isOwn);
   const parts = events.slice(lastOwn + 1).flatMap(tell);
   const last = own.at(-1);
   if (last && isWaiting(last)) return { ...placeOf(last, own), parts };
@@ -54,6 +56,7 @@ function askedFor(message: Event, events: readonly Event[], name: string): Event
   return events.findLast(
     (event) =>
       event.author === name &&
+      !isImported(event) &&
       noted(event, remoteKeys.taskId) !== undefined &&
       functionCalls(event).some(({ id }) => id !== undefined && ids.has(id)),
   );

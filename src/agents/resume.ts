@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { deepFreeze, define, isJsonObject, type JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import type { CredentialRequest } from '../core/auth.ts';
+import { isImported } from '../core/imported-events.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { FunctionCall, FunctionResponse } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses, ToolConfirmation } from '../schemas/event.ts';
 import { newestSaying } from './continuation.ts';
-import { credentialKeyOf } from './credential-state.ts';
+import { keepCredential } from './credential-state.ts';
 import { requestNames } from './reserved-names.ts';
 
 /** Calls to run before the model is asked, with the user's verdicts on those that asked for one. */
@@ -18,13 +20,14 @@ const toolsetPrefix = '_adk_toolset_auth_';
 
 /**
  * What the newest message sets free: calls that waited for the user's confirmation or credential, and calls an
- * interrupted invocation left behind. Nothing is taken from the client but the verdict: the calls come from history, and
- * only those this agent made and whose tool really asked.
+ * interrupted invocation left behind. Nothing is taken from the client but the verdict: the calls come from history that
+ * came about here, and only those this agent made and whose tool really asked.
  */
 export function resumption(ctx: RunContext): MaybePromise<Resumption | undefined> {
   const { events } = ctx.session;
   const newest = ctx.continuing ? newestSaying(ctx) : events.at(-1);
   if (newest?.invocationId !== ctx.invocationId) return undefined;
+  if (isImported(newest)) return undefined;
   if (newest.author === ctx.agent.name) return abandonedCalls(newest);
   const at = events.findLastIndex(({ author }) => author === 'user');
   const message = events[at];
@@ -66,7 +69,7 @@ async function freedCalls(
       continue;
     }
     const { original, asked } = checked;
-    if (asked) await keepCredential(asked, answer.response, ctx);
+    if (asked) await takeCredential({ functionCallId: original.id, authConfig: asked }, answer, ctx);
     else {
       const verdict = readVerdict(answer.response);
       if (!verdict) continue;
@@ -86,7 +89,7 @@ interface CheckedAnswer {
 /** The call an answer sets free, or why it sets none free. */
 function checkAnswer(answer: FunctionResponse, at: number, ctx: RunContext): CheckedAnswer | string {
   const { events } = ctx.session;
-  const isOwn = ({ author }: Event): boolean => author === ctx.agent.name;
+  const isOwn = (event: Event): boolean => event.author === ctx.agent.name && !isImported(event);
   const requestAt = events.findLastIndex(
     (event, index) => index < at && isOwn(event) && event.longRunningToolIds?.includes(answer.id ?? '') === true,
   );
@@ -131,11 +134,19 @@ function readVerdict(response: JsonObject): ToolConfirmation | undefined {
   return verdict.success ? verdict.data : undefined;
 }
 
-/** Puts the credential where tools find it during this invocation, and nowhere else. */
-async function keepCredential(authConfig: JsonObject, answer: JsonObject, ctx: RunContext): Promise<void> {
-  const key = credentialKeyOf(authConfig);
-  const credential = ctx.credentials
-    ? await ctx.credentials.exchange({ owner: ctx.session, authConfig, answer }, ctx.signal)
+/**
+ * Puts the credential where tools find it during this invocation, and nowhere else. It came with the message and was not
+ * stored: an invocation that lost its server has none, so the tool asks again.
+ */
+async function takeCredential(
+  request: Omit<CredentialRequest, 'owner'>,
+  { id = '' }: FunctionResponse,
+  { session, credentials, credentialAnswers, signal }: RunContext,
+): Promise<void> {
+  const answer = credentialAnswers?.get(id);
+  if (!answer) return;
+  const credential = credentials
+    ? await credentials.exchange({ ...request, owner: session, answer }, signal)
     : (answer['exchangedAuthCredential'] ?? answer['exchanged_auth_credential'] ?? answer['rawAuthCredential']);
-  if (key !== undefined && isJsonObject(credential)) define(ctx.session.state, key, deepFreeze(credential));
+  if (isJsonObject(credential)) keepCredential(session, request.authConfig, credential);
 }

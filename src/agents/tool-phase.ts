@@ -12,7 +12,7 @@ import { finalAnswerEvent } from './output-schema.ts';
 import type { StepTools } from './step-tools.ts';
 import { answerCall, type CallOutcome, type CallSetting } from './tool-call.ts';
 import { runTransfer } from './transfer.ts';
-import { requestEvents } from './user-requests.ts';
+import { asksUser, requestEvents, sealRequests } from './user-requests.ts';
 
 interface Phase {
   readonly definition: LlmDefinition;
@@ -58,6 +58,7 @@ export async function* answerCalls(
   const outcomes = await answerAll(calls, setting);
   const event = responseEvent(outcomes, eventId, ctx);
   if (!event) return { response: undefined, last: undefined };
+  if (asksUser(event.actions)) await sealRequests(event.actions, ctx);
   yield event;
   let last = event;
   const { actions } = event;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import { define, isJsonObject, type JsonObject } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
@@ -14,10 +14,21 @@ export function requestEvent(ctx: RunContext, calls: readonly FunctionCall[]): E
   });
 }
 
-function asksUser({ requestedAuthConfigs, requestedToolConfirmations }: EventActions): boolean {
+export function asksUser({ requestedAuthConfigs, requestedToolConfirmations }: EventActions): boolean {
   for (const _ in requestedAuthConfigs) return true;
   for (const _ in requestedToolConfirmations) return true;
   return false;
+}
+
+/** Keeps what tools asked credentials with so that only this server can read, or make, what has to stay secret of it. */
+export async function sealRequests(actions: EventActions, ctx: RunContext): Promise<void> {
+  const { credentials, session } = ctx;
+  if (!credentials) return;
+  for (const [functionCallId, authConfig] of Object.entries(actions.requestedAuthConfigs)) {
+    if (!isJsonObject(authConfig)) continue;
+    const request = { owner: session, functionCallId, authConfig };
+    define(actions.requestedAuthConfigs, functionCallId, await credentials.seal(request));
+  }
 }
 
 /** The events that put to the user what tools asked for, in call order: credentials first, then confirmations. */
@@ -32,8 +43,9 @@ export async function requestEvents(
   for (const { id, name, args = {} } of calls) {
     if (id === undefined) continue;
     if (Object.hasOwn(actions.requestedAuthConfigs, id)) {
-      const authConfig = actions.requestedAuthConfigs[id];
-      const shown = (await ctx.credentials?.prepare(authConfig as JsonObject, ctx.session, ctx.signal)) ?? authConfig;
+      const authConfig = actions.requestedAuthConfigs[id] as JsonObject;
+      const asked = { owner: ctx.session, functionCallId: id, authConfig };
+      const shown = (await ctx.credentials?.prepare(asked, ctx.signal)) ?? authConfig;
       const request = { functionCallId: id, authConfig: shown };
       credentials.push({ id: newCallId(), name: requestNames.credential, args: request });
     }

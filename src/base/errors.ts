@@ -25,6 +25,7 @@ export const httpStatus = {
   session_changed: 409,
   run_exists: 409,
   eval_exists: 409,
+  imported_history: 409,
   gone: 410,
   too_large: 413,
   unsupported_media_type: 415,

@@ -112,6 +112,8 @@ export interface RunStore {
     reason: string,
     taker: RunRef | undefined,
   ): Promise<(StoredRun & { home: string }) | undefined>;
+  /** A random text that all servers share which share the store: made once. */
+  secret(): Promise<string>;
   find(key: RunKey): Promise<StoredRun | undefined>;
   /** The run an idempotency key of the last 24 hours stands for. */
   asked(session: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined>;

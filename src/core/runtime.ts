@@ -135,6 +135,8 @@ export interface RunContext extends ReadonlyContext {
   readonly continuing?: boolean;
   /** Trades what users answer to credential requests; absent: answers are taken as they are. */
   readonly credentials?: CredentialExchanger;
+  /** What the user answered to credential requests, by their ids: handed to the exchanger, never stored. */
+  readonly credentialAnswers?: Map<string, JsonObject>;
 }
 
 /** What a callback may use: the run, state it may change, artifacts and memory. */

@@ -64,6 +64,8 @@ export interface NewSession {
   readonly sessionId?: string;
   readonly state?: State;
   readonly events?: readonly Event[];
+  /** How many of the events, from the first, a client brought along: they are marked (`isImported`) wherever they are read. Default 0. */
+  readonly imported?: number;
   /** Of a session that comes from another store, in seconds; a store whose times are its own need not keep it. */
   readonly lastUpdateTime?: number;
 }

@@ -13,6 +13,7 @@ import type { TraceSpan } from '../schemas/records.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey, State } from '../schemas/session.ts';
 import type { TraceQuery } from '../telemetry/trace-summary.ts';
+import type { Reach } from '../tools/reach.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
 export interface RunEvents extends AsyncIterable<Event> {
@@ -109,6 +110,8 @@ export interface HttpConfig {
   readonly builderRoot?: string;
   /** The only app it may write to, where the folder has others that are none of ours. */
   readonly builderApp?: string;
+  /** How far agents get that it writes. */
+  readonly builderReach?: Reach;
   /** App that requests mean which name none. */
   readonly defaultApp?: string;
   /** How long running runs may go on once the server closes. */

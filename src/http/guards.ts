@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { isLoopback } from '../base/addresses.ts';
 import { AppError } from '../base/errors.ts';
 import { showCommonHeaders } from './common-headers.ts';
 import type { HttpConfig } from './deps.ts';
@@ -7,10 +8,6 @@ import { isUpgrade } from './live/accept.ts';
 
 const maxQuoted = 200;
 const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Whether only programs of this machine can connect to the address. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host.endsWith('.localhost') || host === '::1' || /^127(?:\.\d+){3}$/.test(host);
 
 /** Who may call: decides on a request's headers alone, before its body is read. */
 export interface Guard {

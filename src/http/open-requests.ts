@@ -1,11 +1,13 @@
 import { isJsonObject } from '../base/json.ts';
+import { ownEvents } from '../core/imported-events.ts';
 import { FunctionCall } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 import type { OpenRequest } from '../schemas/extensions.ts';
 import { type PendingRequest, pendingRequests } from '../tools/pending-requests.ts';
 
-/** The calls of a history that wait for the user, oldest first: our own questions, and long-running calls. */
-export function openRequests(events: readonly Event[]): OpenRequest[] {
+/** The calls of a history that wait for the user, oldest first: our own questions, and long-running calls. Imported ones wait for nothing. */
+export function openRequests(history: readonly Event[]): OpenRequest[] {
+  const events = ownEvents(history);
   const questions = new Map(pendingRequests(events).map((request) => [request.interruptId, request]));
   const open = new Map<string, OpenRequest>();
   for (const event of events) {

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { AgentLoader, App } from '../core/runtime.ts';
+import type { Reach } from '../tools/reach.ts';
 import type { AppFinder } from './app-source.ts';
 import { closeApp } from './close-app.ts';
 import { LoadedApp } from './loaded-app.ts';
@@ -18,6 +19,8 @@ export interface DirectoryLoaderOptions {
   readonly strict?: boolean;
   /** Whether YAML apps may start MCP servers as programs. Default false: such an app is refused. */
   readonly allowStdioMcp?: boolean;
+  /** How far what YAML agents name may reach. Default: anywhere. */
+  readonly reach?: Reach;
   /** Told of what people should know and no request shows. */
   readonly warn?: (message: string) => void;
   /** Reloads of all apps after which `warn` is told that they cost memory. Default 500. */
@@ -41,6 +44,7 @@ export class DirectoryLoader implements AgentLoader {
   readonly #hotReload: boolean;
   readonly #strict: boolean;
   readonly #allowStdioMcp: boolean;
+  readonly #reach: Reach;
   readonly #warn: (message: string) => void;
   readonly #slots = new Map<string, Slot>();
   /** How many runs use an app. */
@@ -51,12 +55,13 @@ export class DirectoryLoader implements AgentLoader {
   #reloadCount = 0;
 
   constructor(options: DirectoryLoaderOptions) {
-    const { find, hotReload = true, strict = false, allowStdioMcp = false } = options;
+    const { find, hotReload = true, strict = false, allowStdioMcp = false, reach = {} } = options;
     const { warn = () => {}, costlyReloads = 500 } = options;
     this.#find = find;
     this.#hotReload = hotReload;
     this.#strict = strict;
     this.#allowStdioMcp = allowStdioMcp;
+    this.#reach = reach;
     this.#warn = warn;
     this.#costlyReloads = costlyReloads;
   }
@@ -125,6 +130,7 @@ export class DirectoryLoader implements AgentLoader {
       base: this.#find.base,
       strict: this.#strict,
       allowStdioMcp: this.#allowStdioMcp,
+      reach: this.#reach,
       warn: this.#warn,
     };
     const replaced = await slot.loaded.refresh(source, options);

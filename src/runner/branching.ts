@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
+import { importedCount } from '../core/imported-events.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Services } from '../core/services.ts';
 import type { Content } from '../schemas/content.ts';
@@ -30,10 +31,13 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   const kept = events.slice(0, keptCount(events, request));
   const before = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length));
   const state = applyDelta(before, request.state ?? {});
-  changeLast(kept, request);
+  // A client that rewrites what an agent said has brought that history itself.
+  const isRewritten = changeLast(kept, request) && kept.at(-1)?.author !== 'user';
+  const imported = isRewritten ? kept.length : importedCount(events.slice(0, kept.length));
   const fork = await services.sessions.createSession(key, {
     state,
     events: kept,
+    imported,
     ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
   });
   await copyArtifacts(services, { from: key, to: keyOf(fork), versions: artifactVersions(kept) });
@@ -73,16 +77,17 @@ function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkReq
 
 /**
  * Makes the last event say and do what the fork asks for; of the state, what the history would undo otherwise. It gets a
- * new id then: what is known of the old event, such as its trace, is not true of this one.
+ * new id then: what is known of the old event, such as its trace, is not true of this one. Gives whether it did.
  */
-function changeLast(kept: Event[], { content, state = {} }: ForkRequest): void {
+function changeLast(kept: Event[], { content, state = {} }: ForkRequest): boolean {
   const written = new Set(kept.flatMap((event) => Object.keys(event.actions.stateDelta)));
   const delta = Object.fromEntries(Object.entries(state).filter(([key]) => written.has(key)));
-  if (!content && Object.keys(delta).length === 0) return;
+  if (!content && Object.keys(delta).length === 0) return false;
   const last = kept.pop();
   if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
   const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
   kept.push({ ...last, id: newId(), actions, ...(content && { content }) });
+  return content !== undefined;
 }
 
 /** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */

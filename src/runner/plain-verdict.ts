@@ -1,3 +1,4 @@
+import { ownEvents } from '../core/imported-events.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { type Content, textOf } from '../schemas/content.ts';
 import { pendingRequests } from '../tools/pending-requests.ts';
@@ -13,7 +14,7 @@ export function withVerdict(message: Content | undefined, { runConfig, session }
   if (!runConfig.plainTextToolConfirmation || !message) return message;
   const confirmed = verdictIn(message);
   if (confirmed === undefined) return message;
-  const [request, ...others] = pendingRequests(session.events).filter(({ kind }) => kind === 'confirmation');
+  const [request, ...others] = pendingRequests(ownEvents(session.events)).filter(({ kind }) => kind === 'confirmation');
   if (!request || others.length > 0) return message;
   const { interruptId: id, functionCallName: name } = request;
   return { ...message, parts: [...message.parts, { functionResponse: { id, name, response: { confirmed } } }] };

@@ -1,22 +1,27 @@
 import type { AgentTree } from '../agents/tree.ts';
 import { AppError } from '../base/errors.ts';
+import { importedHistory, isImported, ownEvents } from '../core/imported-events.ts';
 import type { Agent } from '../core/runtime.ts';
 import { functionCalls, functionResponses, type Event } from '../schemas/event.ts';
 
 /**
  * The agent that takes the next turn of a session: the one whose call the newest message answers, else the last one
  * that spoke and may be spoken to directly, else the root. In a resumable app an answered call of a sequence goes to the
- * outermost sequence around it, which goes on where it paused.
+ * outermost sequence around it, which goes on where it paused. What imported events claim counts for nothing.
  */
 export function agentToRun(tree: AgentTree, events: readonly Event[], isResumable = false): Agent {
-  const answered = answeredAgent(tree, events);
+  const own = ownEvents(events);
+  const answered = answeredAgent(tree, own);
   if (answered) return (isResumable && outermostSequence(tree, answered)) || answered;
-  return lastSpeaker(tree, events) ?? tree.root;
+  return lastSpeaker(tree, own) ?? tree.root;
 }
 
-/** The events as they were when the invocation's message had just been stored. Throws `run_not_found`. */
+/** The events as they were when the invocation's message had just been stored. Throws `run_not_found`, and `imported_history`. */
 export function eventsAtStart(events: readonly Event[], invocationId: string): readonly Event[] {
   const first = events.findIndex((event) => event.invocationId === invocationId);
+  if (events.some((event) => event.invocationId === invocationId && isImported(event))) {
+    throw importedHistory(`Invocation "${invocationId}" was imported`);
+  }
   if (first < 0) throw new AppError('run_not_found', `Invocation not found: ${invocationId}`);
   return events.slice(0, first + 1);
 }

@@ -7,6 +7,7 @@ import type { RunRequest } from '../schemas/run.ts';
 import { type Asked, BackgroundRun } from './background-runs.ts';
 import type { LocalRun } from './run-line.ts';
 import { outcomeOfFailure } from './run-status.ts';
+import { storable } from './user-message.ts';
 
 /** A run that is not told of by events, or not yet. */
 export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run: LocalRun | BackgroundRun): Run {
@@ -26,13 +27,15 @@ export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run:
   };
 }
 
-/** What a request with an idempotency key asks for. */
+/** What a request with an idempotency key asks for. Nothing is derived from credentials, which might be guessed from it. */
 export function askedFor(request: RunRequest, idempotencyKey: string): Asked {
   const { appName, userId, sessionId } = request;
   return {
     idempotencyKey,
     key: [appName, userId, sessionId, idempotencyKey].join('\n'),
-    fingerprint: createHash('sha256').update(JSON.stringify(request)).digest('base64'),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(storable(request)))
+      .digest('base64'),
   };
 }
 

@@ -24,7 +24,7 @@ import { eventsAtStart } from './resume.ts';
 import type { RunLine, StartOptions, Turn } from './run-line.ts';
 import { SessionQueue } from './session-queue.ts';
 import { store } from './store-event.ts';
-import { showEarly, storeUserMessage } from './user-message.ts';
+import { showEarly, storable, storeUserMessage } from './user-message.ts';
 
 export interface RunnerOptions {
   readonly loader: AgentLoader;
@@ -115,7 +115,7 @@ export class Runner {
       const id = request.invocationId ?? newId('e-');
       const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
       const createSession = runConfig.autoCreateSession ? () => this.#newSession(request, runConfig) : undefined;
-      const arrival = { ...options, id, request, isLive: input !== undefined, createSession };
+      const arrival = { ...options, id, request: storable(request), isLive: input !== undefined, createSession };
       turn = await this.#line.enter(request, policy, signal, arrival);
       const services = this.#servicesOf(turn);
       if (turn.takesBack !== undefined) await takeBack(services, request, turn.takesBack);
@@ -203,6 +203,7 @@ export class Runner {
       trace: span.context,
       ...(log ? { log } : {}),
       ...(credentials ? { credentials } : {}),
+      credentialAnswers: new Map(),
       signal: turn.signal,
     };
   }

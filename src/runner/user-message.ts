@@ -2,6 +2,8 @@ import { callKey } from '../agents/request/pairing.ts';
 import { requestNames } from '../agents/reserved-names.ts';
 import { AppError } from '../base/errors.ts';
 import { define } from '../base/json.ts';
+import { withoutCredentials } from '../core/credential-answers.ts';
+import { refuseImportedAnswers } from '../core/imported-events.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { asUserMessage, type Content, functionResponsesOf, modelPartIn, type Part } from '../schemas/content.ts';
@@ -14,8 +16,8 @@ import { append } from './store-event.ts';
 
 /**
  * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
- * request's state delta as the `user` event of the invocation. Returns the message as it was stored. Throws `invalid_request` and
- * FunctionCallNotFound, and has stored nothing then.
+ * request's state delta as the `user` event of the invocation. Returns the message as it was stored. Throws `invalid_request`,
+ * FunctionCallNotFound, and `imported_history` for an answer to what this server did not ask; nothing is stored then.
  */
 export async function storeUserMessage(
   request: Pick<RunRequest, 'newMessage' | 'stateDelta' | 'invocationId' | 'customMetadata'>,
@@ -23,7 +25,9 @@ export async function storeUserMessage(
 ): Promise<Content | undefined> {
   const stateDelta = request.stateDelta ?? {};
   checkMessage(request);
-  const sent = withVerdict(request.newMessage && asUserMessage(request.newMessage), ctx);
+  refuseImportedAnswers(request.newMessage, ctx.session.events);
+  const kept = takeCredentials(request.newMessage, ctx);
+  const sent = withVerdict(kept && asUserMessage(kept), ctx);
   const replaced =
     sent && ctx.plugins.length > 0
       ? await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent))
@@ -44,6 +48,20 @@ export async function storeUserMessage(
   });
   const stored = await append(event, ctx);
   return stored.content;
+}
+
+/** A request as it may be kept: without the credentials in its message. */
+export function storable(request: RunRequest): RunRequest {
+  const { newMessage } = request;
+  return newMessage ? { ...request, newMessage: withoutCredentials(newMessage).message } : request;
+}
+
+/** Credentials wait in the context for who asked for them: neither plugins nor stores see them. */
+function takeCredentials(message: Content | undefined, ctx: RunContext): Content | undefined {
+  if (!message) return undefined;
+  const { message: kept, answers } = withoutCredentials(message, ctx.session.events);
+  for (const [id, answer] of answers) ctx.credentialAnswers?.set(id, answer);
+  return kept;
 }
 
 /** Throws `invalid_request` for a message that no plugin could mend. */

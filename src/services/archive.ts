@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
+import { importedCount } from '../core/imported-events.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Part } from '../schemas/content.ts';
 import { nameFault } from '../schemas/names.ts';
@@ -16,7 +17,9 @@ const ArtifactLine = z.object({
   part: Part,
   customMetadata: z.record(z.string(), z.unknown()),
 });
-const Line = z.union([z.object({ session: Session }), z.object({ artifact: ArtifactLine })]);
+/** `imported`: how many of the events, from the first, a client brought along. */
+const SessionLine = z.object({ session: Session, imported: z.number().int().nonnegative().optional() });
+const Line = z.union([SessionLine, z.object({ artifact: ArtifactLine })]);
 
 /** Every session of the store, and every artifact of these sessions and their users, one by one. */
 export async function* exportLines(
@@ -27,7 +30,8 @@ export async function* exportLines(
   for await (const key of sessions.allSessions()) {
     const session = await sessions.getSession(key);
     if (!session) continue; // deleted meanwhile
-    yield `{"session":${sessionJson(session)}}\n`;
+    const imported = importedCount(session.events);
+    yield `{"session":${sessionJson(session)}${imported > 0 ? `,"imported":${imported}` : ''}}\n`;
     const user = JSON.stringify([key.appName, key.userId]);
     for (const name of await artifacts.listArtifactKeys(key)) {
       if (name.startsWith('user:') && usersDone.has(user)) continue;
@@ -59,11 +63,11 @@ export async function importLines(
 ): Promise<Imported> {
   const skipped = new Map<string, SessionKey>();
   const done = { sessions: 0, artifacts: 0 };
-  let open: Session | undefined;
+  let open: z.output<typeof SessionLine> | undefined;
   /** Versions that were there before, by artifact: those of the session that is open. */
   let before = new Map<string, number>();
   const close = async (): Promise<void> => {
-    if (open) await create(sessions, open);
+    if (open) await create(sessions, open.session, open.imported);
     if (open) done.sessions += 1;
     open = undefined;
     before = new Map();
@@ -77,7 +81,7 @@ export async function importLines(
       await close();
       const key = keyOf(line.session);
       if (await sessions.getSession(key, { numRecentEvents: 1 })) skipped.set(idOf(key), key);
-      else open = line.session;
+      else open = line;
       continue;
     }
     const { name, part, customMetadata, ...key } = line.artifact;
@@ -120,9 +124,9 @@ export async function importSessions(
   return { sessions: count, artifacts: 0, skipped };
 }
 
-const create = (sessions: SessionService, session: Session): Promise<Session> => {
+const create = (sessions: SessionService, session: Session, imported = 0): Promise<Session> => {
   const { id: sessionId, state, events, lastUpdateTime } = session;
-  return sessions.createSession(keyOf(session), { sessionId, state, events, lastUpdateTime });
+  return sessions.createSession(keyOf(session), { sessionId, state, events, imported, lastUpdateTime });
 };
 
 const idOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stringify([appName, userId, sessionId]);

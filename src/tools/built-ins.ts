@@ -13,13 +13,14 @@ import { loadMemory } from './load-memory.ts';
 import { loadWebPage } from './load-web-page.ts';
 import { openApiToolsetFrom } from './openapi/toolset.ts';
 import { preloadMemory } from './preload-memory.ts';
+import type { Reach } from './reach.ts';
 import { requestInput } from './request-input.ts';
 import { urlContext } from './url-context.ts';
 import { vertexAiRagRetrieval } from './vertex-ai-rag-retrieval.ts';
 import { vertexAiSearch } from './vertex-ai-search.ts';
 
 /** Makes a tool from the `args` of a configuration file. Throws ConfigurationException when they do not fit. */
-export type ToolFactory = (args?: JsonObject) => Tool | Toolset;
+export type ToolFactory = (args?: JsonObject, reach?: Reach) => Tool | Toolset;
 
 const ready =
   (tool: Tool): ToolFactory =>

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { isPublicAddress } from '../base/addresses.ts';
+import { outboundFetch } from '../base/outbound-fetch.ts';
 import { checkTimeLimit } from '../base/timers.ts';
 import type { Tool } from '../core/runtime.ts';
 import { functionTool } from './function-tool.ts';
-import { isPublicAddress } from './public-address.ts';
-import { type WebResponse, webGet } from './web-request.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 export interface LoadWebPageOptions {
   /** Which IP addresses may be asked; default: those of the public internet. */
@@ -16,26 +17,64 @@ export interface LoadWebPageOptions {
   readonly maxCharacters?: number;
 }
 
+interface WebResponse {
+  readonly status: number;
+  /** Media type in lower case, without parameters. */
+  readonly mediaType: string;
+  readonly charset: string;
+  readonly location: string | null;
+  readonly body: Buffer;
+  /** Whether the body was longer than what is here. */
+  readonly isCut: boolean;
+}
+
+const accept = 'text/html,text/plain,application/json,*/*;q=0.5';
 const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json|xml)$/;
 
 /** Reads a page of the public web for the model, as text. Follows no redirects: the model is told where they lead. */
 export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
   const { allowAddress = isPublicAddress, timeoutMs = 30_000, maxBytes = 2_000_000, maxCharacters = 50_000 } = options;
   checkTimeLimit('timeoutMs of load_web_page', options.timeoutMs);
+  const outbound = outboundFetch({ allowAddress });
   return functionTool({
     name: 'load_web_page',
     description: 'Reads a web page and gives its text.',
     parameters: z.object({ url: z.url({ protocol: /^https?$/ }).describe('The full http or https address') }),
     run: async ({ url }, ctx) => {
-      const response = await webGet(new URL(url), { allowAddress, timeoutMs, maxBytes }, ctx.signal);
+      const limit = { signal: ctx.signal, ms: timeoutMs, what: new URL(url).host };
+      const response = await withTimeLimit(limit, async (signal) =>
+        read(await outbound(url, { signal, headers: { accept } }), maxBytes),
+      );
       return pageOf(url, response, maxCharacters);
     },
   });
 }
 
+async function read(response: Response, maxBytes: number): Promise<WebResponse> {
+  const { status, headers } = response;
+  const [mediaType = '', ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
+  const charset = parameters.find((parameter) => parameter.trim().startsWith('charset='))?.split('=')[1] ?? 'utf-8';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop ends the connection.
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  return {
+    status,
+    mediaType: mediaType.trim(),
+    charset: charset.trim().replaceAll('"', ''),
+    location: headers.get('location'),
+    body: Buffer.concat(chunks).subarray(0, maxBytes),
+    isCut: size > maxBytes,
+  };
+}
+
 async function pageOf(url: string, response: WebResponse, maxCharacters: number): Promise<object> {
   const { status, mediaType, location } = response;
-  if (status >= 300 && status < 400 && location !== undefined) {
+  if (status >= 300 && status < 400 && location !== null) {
     const target = URL.canParse(location, url) ? new URL(location, url).href : location;
     return { error: `The page has moved to ${target}. Load that address if it is what you need.`, status };
   }

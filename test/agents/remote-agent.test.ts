@@ -147,7 +147,7 @@ it('sends its headers to the server that was named, and to no other one', async 
 
   expect(seen.headers.map(({ authorization }) => authorization)).toEqual(['Bearer t', 'Bearer t']);
   expect(event).toMatchObject({ errorCode: 'AgentCardResolutionError', turnComplete: true });
-  expect(event?.errorMessage).toContain('requests with headers stay with the server they were meant for');
+  expect(event?.errorMessage).toContain('requests stay with the server that was named');
 });
 
 it('describes itself by its card once that is known', async () => {

@@ -50,7 +50,9 @@ it('asks the user for a credential and runs the call again with it', async () =>
 
 it('lets an exchanger shape what the user sees and what the tool gets', async () => {
   const exchanger: CredentialExchanger = {
-    prepare: async (config) => ({
+    secret: async () => 's',
+    seal: async ({ authConfig: config }) => config,
+    prepare: async ({ authConfig: config }) => ({
       ...config,
       exchangedAuthCredential: { oauth2: { authUri: 'https://login.example' } },
     }),

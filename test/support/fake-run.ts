@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { enter } from '../../src/agents/enter.ts';
 import { indexTree } from '../../src/agents/tree.ts';
+import { withoutCredentials } from '../../src/core/credential-answers.ts';
 import type { ModelRegistry } from '../../src/core/model.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, App, Plugin, RunContext } from '../../src/core/runtime.ts';
@@ -57,7 +58,8 @@ export class Conversation {
 
   async *stream(message: string | Content | undefined, turn: Turn = {}): AsyncGenerator<Event, void, void> {
     const session = await this.#load();
-    const userContent = typeof message === 'string' ? { role: 'user', parts: [{ text: message }] } : message;
+    const said = typeof message === 'string' ? { role: 'user', parts: [{ text: message }] } : message;
+    const { message: userContent, answers } = said ? withoutCredentials(said) : { message: undefined, answers: [] };
     const {
       plugins = [],
       models,
@@ -80,6 +82,7 @@ export class Conversation {
       trace: rootTrace({ ended: (span) => this.spans.push(span) }),
       signal: turn.signal ?? new AbortController().signal,
       log: { warn: (fields) => this.log.push(fields) },
+      credentialAnswers: new Map(answers),
       ...(userContent && { userContent }),
       ...turn.context,
     };

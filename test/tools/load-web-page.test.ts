@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { isPublicAddress } from '../../src/base/addresses.ts';
 import { loadWebPage, type LoadWebPageOptions } from '../../src/tools/load-web-page.ts';
-import { isPublicAddress } from '../../src/tools/public-address.ts';
 import { toolContext } from './contexts.ts';
 
 const servers: Server[] = [];

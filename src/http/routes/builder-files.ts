@@ -5,6 +5,7 @@ import { AppError } from '../../base/errors.ts';
 import { isAppName, isWithin } from '../../loaders/agent-folders.ts';
 import { checkAgentYaml } from '../../loaders/yaml/check-file.ts';
 import { nameFault } from '../../schemas/names.ts';
+import type { Reach } from '../../tools/reach.ts';
 
 /** A file to be written: its path within the app, and its text. */
 export interface UploadedFile {
@@ -33,11 +34,19 @@ export function uploadPath(fileName: string, appName: string): string {
 export class BuilderFiles {
   readonly #root: string;
   readonly #only: string | undefined;
+  readonly #reach: Reach;
 
-  /** `root` is the folder of the apps: nothing outside it is read or written, and nothing but `only` where it is given. */
-  constructor(root: string, only?: string) {
+  /**
+   * `root` is the folder of the apps: nothing outside it is read or written, and nothing but `only` where it is given.
+   * `reach` is how far agents of YAML files get.
+   */
+  constructor(
+    root: string,
+    { only, reach = {} }: { readonly only?: string | undefined; readonly reach?: Reach | undefined } = {},
+  ) {
     this.#root = root;
     this.#only = only;
+    this.#reach = reach;
   }
 
   /** Throws `invalid_request` for what is no agent file; then nothing is written. */
@@ -45,7 +54,7 @@ export class BuilderFiles {
     const folder = await this.#folderOf(appName);
     for (const { path, text } of files) {
       try {
-        checkAgentYaml(text, path);
+        checkAgentYaml(text, path, this.#reach);
       } catch (error) {
         throw error instanceof AppError ? new AppError('invalid_request', error.message, { cause: error }) : error;
       }

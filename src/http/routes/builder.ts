@@ -15,7 +15,8 @@ const BuilderQuery = lenient({ filePath: z.string().max(256).optional(), tmp: Qu
 /** What the visual builder reads, and in development mode, where there is a `builderRoot`, writes. */
 export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 'config'>): Operation[] {
   const root = config?.builderRoot;
-  const files = root === undefined ? undefined : new BuilderFiles(root, config?.builderApp);
+  const files =
+    root === undefined ? undefined : new BuilderFiles(root, { only: config?.builderApp, reach: config?.builderReach });
   return [
     operation({
       method: 'GET',

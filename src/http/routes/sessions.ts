@@ -88,7 +88,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       async handle({ params, body }, { reply }) {
         await checkApp(params.appName);
         const { sessionId, state, events } = body;
-        return sendSession(reply, await sessions.createSession(params, { sessionId, state, events }));
+        return sendSession(reply, await sessions.createSession(params, { sessionId, state, ...brought(events) }));
       },
     }),
     operation({
@@ -112,7 +112,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       async handle({ params: { sessionId, ...owner }, body }, { reply }) {
         await checkApp(owner.appName);
         const { state, events } = asSessionRequest(body);
-        return sendSession(reply, await sessions.createSession(owner, { sessionId, state, events }));
+        return sendSession(reply, await sessions.createSession(owner, { sessionId, state, ...brought(events) }));
       },
     }),
     operation({
@@ -157,6 +157,9 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
     }),
   ];
 }
+
+/** Events that a client brings carry no authority, whoever they claim to be by. */
+const brought = (events: SessionRequest['events'] = []) => ({ events, imported: events.length });
 
 const requestKeys = new Set(['state', 'events', 'sessionId', 'session_id']);
 

@@ -16,6 +16,7 @@ import {
 } from '../../schemas/agent-config.ts';
 import { isIdentifier } from '../../schemas/names.ts';
 import { spelledLike } from '../../schemas/spelled.ts';
+import type { Reach } from '../../tools/reach.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { codeExecutorOf } from './build-code-executor.ts';
@@ -32,6 +33,7 @@ export interface AgentMaker {
   readonly files: AgentFiles;
   readonly registry: Registry;
   readonly allowStdioMcp: boolean;
+  readonly reach: Reach;
   /** Told of unknown keys; absent: they are faults. */
   readonly warn: ((message: string) => void) | undefined;
   /** Told of what works here and may not elsewhere. */
@@ -64,7 +66,7 @@ async function make(config: AgentConfig, subAgents: Agent[], source: AgentFile, 
     return await buildLlmAgent(config, subAgents, source, maker);
   }
   const callbacks = await callbacksOf(config, { registry: maker.registry, file: source.yaml });
-  if (config.agentClass === 'RemoteA2aAgent') return await buildRemoteAgent(config, callbacks, source, maker.files);
+  if (config.agentClass === 'RemoteA2aAgent') return await buildRemoteAgent(config, callbacks, source, maker);
   const spec = { name, description, subAgents, ...callbacks };
   if (config.agentClass === 'SequentialAgent') return sequentialAgent(spec);
   if (config.agentClass === 'ParallelAgent') return parallelAgent(spec);
@@ -85,6 +87,7 @@ async function buildLlmAgent(
     registry,
     agentOf: (ref, at) => agentOf(ref, source, at, maker),
     allowStdioMcp: maker.allowStdioMcp,
+    reach: maker.reach,
     warn: maker.warn,
   });
   const spec: LlmAgentSpec = {

@@ -3,6 +3,7 @@ import { remoteAgent, type RemoteAgentSpec } from '../../agents/remote-agent.ts'
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { Agent } from '../../core/runtime.ts';
 import type { RemoteAgentConfig } from '../../schemas/agent-config.ts';
+import type { Reach } from '../../tools/reach.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { placed } from './placed.ts';
 
@@ -14,7 +15,7 @@ export async function buildRemoteAgent(
   config: RemoteAgentConfig,
   callbacks: Pick<RemoteAgentSpec, 'beforeAgent' | 'afterAgent'>,
   source: AgentFile,
-  files: AgentFiles,
+  { files, reach }: { readonly files: AgentFiles; readonly reach: Reach },
 ): Promise<Agent> {
   const { name, description, headers, timeout } = config;
   return remoteAgent({
@@ -23,6 +24,7 @@ export async function buildRemoteAgent(
     agentCard: await cardSource(config.agentCard.trim(), source, files),
     ...(headers && { headers }),
     ...(timeout !== undefined && { timeoutMs: Math.ceil(timeout * 1000) }),
+    ...(reach.publicOnly && { publicOnly: true }),
     ...callbacks,
   });
 }

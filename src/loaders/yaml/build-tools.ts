@@ -9,6 +9,7 @@ import { builtInTools } from '../../tools/built-ins.ts';
 import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
 import { functionTool } from '../../tools/function-tool.ts';
 import { mcpToolset } from '../../tools/mcp/mcp-toolset.ts';
+import type { Reach } from '../../tools/reach.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
 import { mcpSpec, stdioRefusal } from './mcp-spec.ts';
@@ -20,6 +21,7 @@ export interface ToolMaker {
   readonly registry: Registry;
   readonly agentOf: (ref: AgentRef, at: readonly PropertyKey[]) => Promise<Agent>;
   readonly allowStdioMcp: boolean;
+  readonly reach: Reach;
   readonly warn?: ((message: string) => void) | undefined;
 }
 
@@ -64,7 +66,7 @@ async function toolOf(entry: Entry, maker: ToolMaker): Promise<AnyTool> {
   const make = Object.hasOwn(special, simple) ? special[simple] : undefined;
   if (make) return await make(entry, maker);
   const builtIn = builtInTools.get(simple);
-  if (builtIn) return builtIn(args);
+  if (builtIn) return builtIn(args, maker.reach);
   const found = maker.registry.find(name);
   if (found !== undefined) return await registryTool(found, entry);
   const meant = closest(name, [...builtInTools.keys(), ...Object.keys(special)]);
@@ -143,10 +145,10 @@ function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMa
   throw new AppError('ConfigurationException', `"${func.name}" is not a tool`);
 }
 
-function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, warn }: ToolMaker): AnyTool {
+function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, reach, warn }: ToolMaker): AnyTool {
   if (args === undefined) throw new AppError('ConfigurationException', 'needs "args": how the server is reached');
   const checked = check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
-  const spec = mcpSpec(checked, registry);
+  const spec = { ...mcpSpec(checked, registry), ...reach };
   return 'stdio' in spec.connection && !allowStdioMcp ? refusedToolset(file.fail(at, stdioRefusal)) : mcpToolset(spec);
 }
 

@@ -1,6 +1,9 @@
+import { isIP } from 'node:net';
+import { isLoopback, isPublicAddress } from '../../base/addresses.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { agentClassOf, agentConfigs } from '../../schemas/agent-config.ts';
 import { spelledLike } from '../../schemas/spelled.ts';
+import type { Reach } from '../../tools/reach.ts';
 import { check } from './check.ts';
 import { readYaml, type YamlFile } from './document.ts';
 
@@ -9,13 +12,14 @@ const startsPrograms = new Set(['stdioconnectionparams', 'stdioserverparams']);
 
 /**
  * Checks the text of one YAML file that came from outside, without building or importing anything. A file of the name
- * `plugins.yaml` need only be a mapping. Throws ConfigurationException with the place of the fault.
+ * `plugins.yaml` need only be a mapping. `reach` is how far it will get when it runs: what it may not name is refused
+ * here already. Throws ConfigurationException with the place of the fault.
  */
-export function checkAgentYaml(text: string, name: string): void {
+export function checkAgentYaml(text: string, name: string, reach: Reach = {}): void {
   const yaml = readYaml(text, name);
   const { value } = yaml;
   if (!isJsonObject(value)) throw yaml.fail([], 'must be a mapping of keys to values');
-  refusePrograms(value, [], yaml);
+  refuse(value, [], { yaml, reach });
   if (/(?:^|\/)plugins\.ya?ml$/.test(name)) return;
   const key = spelledLike(value, 'agentClass') ?? '';
   const { [key]: written = 'LlmAgent', ...rest } = value;
@@ -26,14 +30,33 @@ export function checkAgentYaml(text: string, name: string): void {
   check(agentConfigs[kind], { ...rest, agentClass: kind }, yaml, { warn: () => {} });
 }
 
-function refusePrograms(value: unknown, path: readonly PropertyKey[], yaml: YamlFile): void {
-  if (Array.isArray(value)) value.forEach((item, index) => refusePrograms(item, [...path, index], yaml));
+interface Setting {
+  readonly yaml: YamlFile;
+  readonly reach: Reach;
+}
+
+function refuse(value: unknown, path: readonly PropertyKey[], setting: Setting): void {
+  const { yaml, reach } = setting;
+  if (typeof value === 'string' && reach.publicOnly && namesPrivateHost(value)) {
+    throw yaml.fail(path, `"${value}" is not on the public internet: --allow-config-private-hosts allows it`);
+  }
+  if (Array.isArray(value)) value.forEach((item, index) => refuse(item, [...path, index], setting));
   if (!isJsonObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     const here = [...path, key];
-    if (startsPrograms.has(key.replaceAll('_', '').toLowerCase())) {
-      throw yaml.fail(here, `"${key}" starts a program, which cannot be set from here`);
+    const name = key.replaceAll('_', '').toLowerCase();
+    if (startsPrograms.has(name)) throw yaml.fail(here, `"${key}" starts a program, which cannot be set from here`);
+    if (name === 'usedefaultcredential' && item === true && (reach.machineCredential ?? 'anywhere') !== 'anywhere') {
+      throw yaml.fail(here, `"${key}" spends the credential of this machine: --allow-config-credentials allows it`);
     }
-    refusePrograms(item, here, yaml);
+    refuse(item, here, setting);
   }
+}
+
+/** Whether a text is an address that can be seen to lead to this machine or its network. Names are looked up when they are used. */
+function namesPrivateHost(text: string): boolean {
+  const url = /^\s*https?:/i.test(text) ? URL.parse(text) : null;
+  if (!url) return false;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return isLoopback(host) || (isIP(host) !== 0 && !isPublicAddress(host));
 }

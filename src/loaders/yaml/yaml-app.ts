@@ -1,6 +1,7 @@
 import { indexTree } from '../../agents/tree.ts';
 import { AppError } from '../../base/errors.ts';
 import type { App, Plugin } from '../../core/runtime.ts';
+import type { Reach } from '../../tools/reach.ts';
 import type { AppSource } from '../app-source.ts';
 import { metricsOf } from '../metrics-export.ts';
 import { AgentFiles } from './agent-files.ts';
@@ -15,6 +16,8 @@ export interface YamlAppOptions {
   readonly strict: boolean;
   /** Whether MCP servers may be started as programs. */
   readonly allowStdioMcp: boolean;
+  /** How far what the files name may reach. */
+  readonly reach: Reach;
   readonly warn: (message: string) => void;
   /** Told of each file before it is read. */
   readonly note: (file: string) => void;
@@ -31,6 +34,7 @@ export async function yamlApp(source: AppSource, options: YamlAppOptions): Promi
     files,
     registry,
     allowStdioMcp: options.allowStdioMcp,
+    reach: options.reach,
     warn: options.strict ? undefined : options.warn,
     advise: options.warn,
   });

@@ -184,4 +184,9 @@ alter table agent_runs add column takes_back text;
 -- The process of the database that serves the connection a server tells over that it lives: it ends with the server.
 alter table agent_replicas add column backend int;
 `,
+  `
+-- How many of a session's events, from the first, a client brought along.
+alter table sessions add column imported bigint not null default 0;
+create table agent_secrets (name text primary key, value text not null);
+`,
 ];

@@ -22,7 +22,7 @@ import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, sqlStateOf } from '../postgres/errors.ts';
 import { type LinkListener, PostgresLink } from './postgres-link.ts';
 import * as sql from './postgres-statements.ts';
-import { forgottenAtOnce, refusal, type RunRow, storedRun } from './run-rows.ts';
+import { forgottenAtOnce, newSecret, refusal, type RunRow, storedRun } from './run-rows.ts';
 
 const uniqueViolation = '23505';
 /** How often a statement is tried that the database stopped to let others go on. */
@@ -123,6 +123,16 @@ export class PostgresRuns implements RunStore {
       values: [session, reason, taker?.id ?? null, this.home],
     });
     return row && { ...storedRun(row), home: row.home ?? '' };
+  }
+
+  async secret(): Promise<string> {
+    const value = newSecret();
+    const text = `with made as (
+        insert into agent_secrets (name, value) values ('server', $1) on conflict do nothing returning value)
+      select value from made union all select value from agent_secrets where name = 'server'`;
+    const found = await this.#query<{ value: string }>({ name: 'agent-secret', text, values: [value] });
+    // Somebody else made one in the same moment.
+    return found[0]?.value ?? (await this.secret());
   }
 
   async find({ appName, userId, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {

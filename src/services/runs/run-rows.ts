@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { StoredRun } from '../../core/run-store.ts';
 import { RunStatus } from '../../schemas/run-record.ts';
@@ -59,3 +60,6 @@ export function refusal({ sessionId }: SessionKey, maxOpen: number, isThere: boo
   const message = `${maxOpen} runs are already waiting for session "${sessionId}"`;
   return new AppError('queue_full', message, { retryAfter: 1 });
 }
+
+/** What servers that share a database sign with: 32 random bytes as text. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -228,3 +228,9 @@ function tellAlive(connection: Connection, home: string): void {
 const stepsOf = (connection: Connection, id: string): number =>
   connection.get<{ steps: number }>('select coalesce(max(step) + 1, 0) as steps from agent_events where run_id = ?', id)
     ?.steps ?? 0;
+
+/** The secret that is there, or else this one. */
+export function keepSecret({ connection }: WriteContext, { value }: { value: string }): string {
+  connection.run(`insert or ignore into agent_secrets (name, value) values ('server', ?)`, value);
+  return connection.get<{ value: string }>(`select value from agent_secrets where name = 'server'`)?.value ?? value;
+}

@@ -19,7 +19,7 @@ import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
-import { forgottenAtOnce, type RunRow, storedRun } from './run-rows.ts';
+import { forgottenAtOnce, newSecret, type RunRow, storedRun } from './run-rows.ts';
 import { endedRuns, oddRun } from './sqlite-writes.ts';
 
 const keyLifetimeMs = 24 * 60 * 60_000;
@@ -73,6 +73,10 @@ export class SqliteRuns implements RunStore {
     const sql = `select ${columns} from agent_runs r join sessions s on s.num = r.session_num where r.id = ?`;
     const row = id === undefined ? undefined : await this.#read((connection) => connection.get<RunRow>(sql, id));
     return row && { ...storedRun(row), home: row.home ?? '' };
+  }
+
+  secret(): Promise<string> {
+    return this.#database.write('keepSecret', { value: newSecret() });
   }
 
   async find({ appName, userId, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {

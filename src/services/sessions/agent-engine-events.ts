@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { markImported } from '../../core/imported-events.ts';
 import { Event, storedEventJson } from '../../schemas/event.ts';
 import { textIn } from '../vertex/text-in.ts';
 import { storedEvent } from './history.ts';
@@ -74,8 +75,20 @@ export const ownKey = '_agent_server';
 const isOurs = (actions: unknown): boolean =>
   isJsonObject(actions) && isJsonObject(actions['stateDelta']) && Object.hasOwn(actions['stateDelta'], ownKey);
 
-/** The event as it was, or what other servers kept of theirs. */
+/** The event as it was, or what other servers kept of theirs. Marked if a client brought it along. */
 export function fromSessionEvent(stored: JsonObject): Event {
+  const event = eventIn(stored);
+  if (wasImported(stored['actions'])) markImported([event]);
+  return event;
+}
+
+function wasImported(actions: unknown): boolean {
+  const delta = isJsonObject(actions) ? actions['stateDelta'] : undefined;
+  const own = isJsonObject(delta) && Object.hasOwn(delta, ownKey) ? delta[ownKey] : undefined;
+  return isJsonObject(own) && own['imported'] === true;
+}
+
+function eventIn(stored: JsonObject): Event {
   const raw = stored['rawEvent'];
   // What we wrote ourselves was an event then, so it is one now.
   if (isJsonObject(raw) && isOurs(stored['actions'])) return storedEvent(raw as Event);

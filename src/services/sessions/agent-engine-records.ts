@@ -13,6 +13,8 @@ const OwnRecord = z.object({
   made: z.string(),
   /** Seconds since the epoch. */
   lastUpdateTime: z.number(),
+  /** Set in what an event wrote that a client brought along. */
+  imported: z.boolean().optional(),
 });
 export type OwnRecord = z.infer<typeof OwnRecord>;
 

@@ -71,7 +71,10 @@ export class AgentEngineSessions implements SessionService, Archive {
     this.#remember(key, known);
     try {
       // What is past has changed shared state once already.
-      for (const event of events) await this.#append(key, known, event, splitState(event.actions.stateDelta).session);
+      const { imported = 0 } = options;
+      for (const [index, event] of events.entries()) {
+        await this.#append(key, known, event, splitState(event.actions.stateDelta).session, index < imported);
+      }
     } catch (error) {
       await Promise.allSettled([this.deleteSession(key)]);
       throw error;
@@ -188,12 +191,17 @@ export class AgentEngineSessions implements SessionService, Archive {
     return known;
   }
 
-  async #append(key: SessionKey, known: Known, event: Event, delta: JsonObject): Promise<void> {
+  // oxlint-disable-next-line max-params
+  async #append(key: SessionKey, known: Known, event: Event, delta: JsonObject, imported = false): Promise<void> {
     if (known.ids.has(event.id)) throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     const lastUpdateTime = Math.max(known.own?.lastUpdateTime ?? 0, event.timestamp);
     const own = known.own && { ...known.own, lastUpdateTime };
     const micros = orderMicros(event, known.lastMicros, Date.now());
-    const body = toSessionEvent(event, own ? { ...delta, [ownKey]: own } : delta, micros);
+    const body = toSessionEvent(
+      event,
+      own ? { ...delta, [ownKey]: imported ? { ...own, imported } : own } : delta,
+      micros,
+    );
     const path = `/sessions/${resourceId(key.sessionId)}`;
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -46,7 +46,7 @@ export async function createSession(database: FirestoreDatabase, session: NewSes
 }
 
 async function commit(open: OpenFirestore, session: NewSessionRow, number: string): Promise<void> {
-  const { appName, userId, sessionId, changes, events, lastUpdateTime } = session;
+  const { appName, userId, sessionId, changes, events, imported, lastUpdateTime } = session;
   const batch = open.db.batch().create(open.collection('sessions').doc(sessionDocument(session)), {
     appName,
     userId,
@@ -55,6 +55,7 @@ async function commit(open: OpenFirestore, session: NewSessionRow, number: strin
     evaluation: evaluationMark(appName, sessionId),
     number,
     nextSeq: events.length + 1,
+    imported,
     state: valuesOf(open, { removed: [], set: changes.session?.set ?? {} }),
     createdAt: open.sdk.FieldValue.serverTimestamp(),
     clockMs: adkMs(lastUpdateTime),

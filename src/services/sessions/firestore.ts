@@ -201,6 +201,7 @@ function rowOf(session: Sdk.DocumentSnapshot, [app, user]: readonly (Sdk.Documen
     state: stateJson(session.get('state')),
     appState: stateJson(app?.get('state')),
     userState: stateJson(user?.get('state')),
+    imported: Number(session.get('imported') ?? 0),
     lastUpdateTime: Number(session.get('lastUpdateTime')),
   };
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { Order, type Ordered } from '../../base/order.ts';
+import { markImported } from '../../core/imported-events.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
@@ -88,6 +89,7 @@ export class InMemorySessions implements SessionService {
       before: undefined,
       after: undefined,
     };
+    markImported(stored.events, options.imported ?? 0);
     applyScopedDelta(stored.state, deepFreeze(toJson(options.state ?? {})) as JsonObject);
     for (const event of stored.events) applyDelta(stored.state.session, splitState(event.actions.stateDelta).session);
     user.sessions.set(sessionId, stored);

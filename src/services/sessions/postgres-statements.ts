@@ -36,7 +36,7 @@ const lastUpdate = `case when clock_ms = extract(epoch from update_time) * 1000 
 
 const row = `select s.app_name as "appName", s.user_id as "userId", s.id as "sessionId", s.num::float8 as "sessionNumber",
   s.next_seq::float8 as "nextSeq", s.revision::float8 as revision, s.state::text as state,
-  a.state::text as "appState", u.state::text as "userState", ${lastUpdate
+  a.state::text as "appState", u.state::text as "userState", s.imported::float8 as imported, ${lastUpdate
     .replaceAll('clock_ms', 's.clock_ms')
     .replaceAll('update_time', 's.update_time')
     .replaceAll('last_update', 's.last_update')} as "lastUpdateTime"
@@ -84,11 +84,11 @@ export function sessionStatements(dialect: Dialect): SessionStatements {
 }
 
 // $1 app, $2 user, $3 session, $4 state, $5 time in ms, $6 last update in s, $7 events, then what is set and removed
-// of the app's ($8, $9) and the user's state ($10, $11).
+// of the app's ($8, $9) and the user's state ($10, $11), $12 events that were imported.
 function createStatement(time: Dialect['time']): string {
   return `with made as (
-      insert into sessions (app_name, user_id, id, state, create_time, update_time, clock_ms, last_update, next_seq)
-        values ($1, $2, $3, $4::jsonb, ${time('$5::float8')}, ${time('$5::float8')}, $5::float8, $6::float8, $7::bigint + 1)
+      insert into sessions (app_name, user_id, id, state, create_time, update_time, clock_ms, last_update, next_seq, imported)
+        values ($1, $2, $3, $4::jsonb, ${time('$5::float8')}, ${time('$5::float8')}, $5::float8, $6::float8, $7::bigint + 1, $12::bigint)
         on conflict do nothing returning num),
     ${scopes(time, 'made', 8)}
     select num::float8 as num from made`;

@@ -56,6 +56,7 @@ export class PostgresSessionTables implements SessionTables {
       lastUpdateTime,
       events.length,
       ...scopeValues(changes),
+      session.imported,
     ];
     const taken = new AppError('session_exists', `Session "${sessionId}" already exists`);
     if (events.length === 0) {

@@ -8,6 +8,8 @@ export interface SessionRow extends SessionKey, Position {
   readonly state: string;
   readonly appState: string | null;
   readonly userState: string | null;
+  /** How many of the events, from the first, a client brought along. */
+  readonly imported: number;
   /** Seconds since the epoch. */
   readonly lastUpdateTime: number;
 }
@@ -44,6 +46,7 @@ export interface StateChanges {
 export interface NewSessionRow extends SessionKey {
   readonly changes: StateChanges;
   readonly events: readonly TimedEventRow[];
+  readonly imported: number;
   /** Seconds since the epoch. */
   readonly lastUpdateTime: number;
   /** The same as ADK keeps it: not before the last event, so that what is appended comes after it there, too. */

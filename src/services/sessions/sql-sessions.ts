@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
+import { markImported } from '../../core/imported-events.ts';
 import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService } from '../../core/services.ts';
 import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
@@ -51,6 +52,8 @@ export class SqlSessions implements SessionService, Archive {
     const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const own: JsonObject = splitState(state).session;
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
+    const { imported = 0 } = options;
+    markImported(events, imported);
     const rows = inTime(events.map(rowOf));
     const written = options.lastUpdateTime ?? Date.now() / 1000;
     const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), written);
@@ -60,6 +63,7 @@ export class SqlSessions implements SessionService, Archive {
       sessionId,
       changes: { ...stateChanges(state), session: { removed: [], set: own } },
       events: rows,
+      imported,
       lastUpdateTime,
       updateMs: Math.max(adkMs(lastUpdateTime), rows.at(-1)?.ms ?? 0),
     });
@@ -111,7 +115,7 @@ export class SqlSessions implements SessionService, Archive {
     const { start, end, isDescending, maxBytes, tokenAfter } = pageRange(page, total, position);
     const limit = end - start;
     const rows = await this.#tables.events(row, { from: start + 1, to: end + 1, limit, maxBytes, isDescending });
-    return pageAnswer(rows.map(eventOf), total, tokenAfter(rows.length));
+    return pageAnswer(rows.map((stored) => eventOf(stored, row)), total, tokenAfter(rows.length));
   }
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
@@ -196,7 +200,7 @@ export class SqlSessions implements SessionService, Archive {
     for (let next = from; next < to;) {
       const rows = await this.#tables.events(row, { from: next, to, limit: eventsAtOnce, maxBytes: bytesAtOnce });
       if (rows.length === 0) return; // deleted meanwhile
-      yield { events: rows.map(eventOf), size: rows.reduce((sum, stored) => sum + sizeOf(stored), 0) };
+      yield { events: rows.map((stored) => eventOf(stored, row)), size: rows.reduce((sum, stored) => sum + sizeOf(stored), 0) };
       next = (rows.at(-1)?.seq ?? to) + 1;
       if (next < to) await nextTurn();
     }
@@ -224,8 +228,10 @@ function inTime(events: readonly EventRow[]): TimedEventRow[] {
   return events.map((event) => ({ ...event, ms: (latest = Math.max(adkMs(event.timestamp), latest + 1)) }));
 }
 
-function eventOf({ body, eventData }: StoredEventRow): Event {
-  return body === null ? storedEvent(fromEventData(eventData ?? 'null')) : parseStored(body);
+function eventOf({ seq, body, eventData }: StoredEventRow, { imported }: Pick<SessionRow, 'imported'>): Event {
+  const event = body === null ? storedEvent(fromEventData(eventData ?? 'null')) : parseStored(body);
+  if (seq <= imported) markImported([event]);
+  return event;
 }
 
 /** What we wrote ourselves was an event then, so it is one now. */

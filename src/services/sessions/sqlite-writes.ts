@@ -34,8 +34,8 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
   const number =
     connection.get<{ value: number }>(`select value from agent_numbers where name = 'session'`)?.value ?? 0;
   connection.run(
-    `insert into sessions (id, app_name, user_id, state, create_time, update_time, num, next_seq, clock_ms, last_update)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into sessions (id, app_name, user_id, state, create_time, update_time, num, next_seq, clock_ms, last_update,
+      imported) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     sessionId,
     appName,
     userId,
@@ -46,6 +46,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
     events.length + 1,
     updateTime,
     lastUpdateTime,
+    session.imported,
   );
   changeScopes(context, session, changes);
   for (const [index, event] of events.entries()) {

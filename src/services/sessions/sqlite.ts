@@ -25,7 +25,7 @@ interface Found extends Omit<SessionRow, 'lastUpdateTime'> {
 }
 
 const rows = `select s.app_name as appName, s.user_id as userId, s.id as sessionId, s.num as sessionNumber,
-  s.next_seq as nextSeq, s.revision as revision, s.state as state, a.state as appState, u.state as userState,
+  s.next_seq as nextSeq, s.revision as revision, s.state as state, a.state as appState, u.state as userState, s.imported,
   s.update_time, s.clock_ms, s.last_update
   from sessions s left join app_states a on a.app_name = s.app_name
   left join user_states u on u.app_name = s.app_name and u.user_id = s.user_id`;

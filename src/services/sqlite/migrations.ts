@@ -184,4 +184,9 @@ update events set timestamp = timestamp / 1000,
     event_data = json_set(event_data, '$.timestamp', (event_data ->> '$.timestamp') / 1000.0)
   where ${isMistaken('events', 'timestamp')};
 `,
+  `
+-- How many of a session's events, from the first, a client brought along.
+alter table sessions add column imported integer not null default 0;
+create table agent_secrets (name text primary key, value text not null) without rowid;
+`,
 ];

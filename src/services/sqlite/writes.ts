@@ -15,6 +15,7 @@ import {
   forgetEndedRuns,
   forgetRunKey,
   handBackRuns,
+  keepSecret,
   takeRun,
 } from '../runs/sqlite-writes.ts';
 import { appendEvent, createSession, deleteSession } from '../sessions/sqlite-writes.ts';
@@ -46,6 +47,7 @@ export const writes = {
   takeRun,
   handBackRuns,
   forgetEndedRuns,
+  keepSecret,
 };
 
 export type WriteName = keyof typeof writes;

@@ -1,5 +1,8 @@
+import { AppError } from '../../base/errors.ts';
+import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import type { ToolContext } from '../../core/runtime.ts';
 import type { SessionOwner } from '../../schemas/session.ts';
+import { isGoogleApi, type Reach } from '../reach.ts';
 import {
   type AuthConfig,
   type AuthCredential,
@@ -8,11 +11,27 @@ import {
   publicAuthConfig,
 } from './auth-config.ts';
 import { type CredentialStore, InMemoryCredentials } from './credential-store.ts';
-import { answeredCredential, oauthTask, prepared, tradedCredential } from './exchange.ts';
-import { serviceAccountAccess } from './service-account.ts';
+import {
+  addressesIn,
+  answeredCredential,
+  type OAuthAccess,
+  oauthTask,
+  outboundFor,
+  prepared,
+  tradedCredential,
+} from './exchange.ts';
+import { processSecret } from './server-secret.ts';
+import { isMachineAccount, serviceAccountAccess } from './service-account.ts';
 
 /** What of a tool's context it takes to get a credential. */
-export type CredentialAsker = Pick<ToolContext, 'session' | 'signal' | 'getAuthResponse' | 'requestCredential'>;
+export type CredentialAsker = Pick<ToolContext, 'session' | 'signal' | 'getAuthResponse' | 'requestCredential'> & {
+  readonly run?: Pick<ToolContext['run'], 'credentials'>;
+};
+
+export interface CredentialSourceOptions extends Reach {
+  /** Addresses that the author wrote down. Default: those in the config. */
+  readonly named?: readonly (string | undefined)[];
+}
 
 /** Seconds before its end at which a token is no longer worth using. */
 const margin = 60;
@@ -24,13 +43,33 @@ const margin = 60;
 export class CredentialSource {
   readonly config: AuthConfig;
   readonly #store: CredentialStore;
+  readonly #outbound: OutboundFetch;
+  readonly #reach: Reach;
   /** Tokens being fetched, so that parallel calls fetch (and rotate) once. */
   readonly #pending = new Map<string, Promise<AuthCredential>>();
 
   /** `config` is an ADK AuthConfig. Throws ConfigurationException. */
-  constructor(config: unknown, store: CredentialStore = new InMemoryCredentials()) {
+  constructor(
+    config: unknown,
+    store: CredentialStore = new InMemoryCredentials(),
+    options: CredentialSourceOptions = {},
+  ) {
     this.config = authConfigFrom(config);
     this.#store = store;
+    this.#reach = options;
+    this.#outbound = outboundFor(options.publicOnly ? [] : (options.named ?? addressesIn(this.config)));
+  }
+
+  /** Throws ConfigurationException when the credential must not be shown to the service at this address. */
+  checkService(address: string): void {
+    const own = this.config.rawAuthCredential;
+    const { machineCredential: allowed = 'anywhere' } = this.#reach;
+    if (!isServiceAccount(own) || !isMachineAccount(own?.serviceAccount ?? defaultAccount)) return;
+    if (allowed === 'anywhere' || (allowed === 'google' && isGoogleApi(address))) return;
+    throw new AppError(
+      'ConfigurationException',
+      `The credential of this machine may not be shown to "${new URL(address).host}": run the server with --allow-config-credentials to allow it`,
+    );
   }
 
   /**
@@ -39,7 +78,7 @@ export class CredentialSource {
    */
   async get(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
     const { authScheme, rawAuthCredential: own } = this.config;
-    if (own?.authType === 'serviceAccount' || own?.serviceAccount) return this.#serverToken(own, ctx);
+    if (isServiceAccount(own)) return this.#serverToken(own, ctx);
     if (authScheme.type === 'oauth2' && isClientOnly(authScheme)) return this.#serverToken(own, ctx);
     if (own?.apiKey !== undefined || own?.http || own?.oauth2?.accessToken !== undefined) return own;
     return (await this.#known(ctx)) ?? (await this.#answered(ctx)) ?? (await this.#ask(ctx));
@@ -62,20 +101,21 @@ export class CredentialSource {
     const known = await this.#store.load(server, this.config.credentialKey);
     if (known?.oauth2 && isFresh(known.oauth2)) return known;
     return this.#once(server, async () => {
-      const task = oauthTask(this.config, server);
+      const task = oauthTask(this.config, server, await this.#access(ctx));
       const { ownAccess } = await import('./oauth-grants.ts');
       const oauth2 = task
         ? await ownAccess(task, ctx.signal)
-        : await serviceAccountAccess(own?.serviceAccount ?? defaultAccount, ctx.signal);
+        : await serviceAccountAccess(own?.serviceAccount ?? defaultAccount, this.#outbound, ctx.signal);
       return this.#save(server, { authType: own?.authType ?? 'oauth2', oauth2 });
     });
   }
 
-  async #known({ session, signal }: CredentialAsker): Promise<AuthCredential | undefined> {
+  async #known(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
+    const { session, signal } = ctx;
     const known = await this.#store.load(session, this.config.credentialKey);
     const { oauth2 } = known ?? {};
     if (!known || !oauth2 || isFresh(oauth2)) return known;
-    const task = oauthTask(this.config, session);
+    const task = oauthTask(this.config, session, await this.#access(ctx));
     const { refreshToken } = oauth2;
     if (task && refreshToken !== undefined) {
       try {
@@ -97,12 +137,22 @@ export class CredentialSource {
     const given = answer && answeredCredential(answer);
     if (!given) return undefined;
     return this.#once(ctx.session, async () =>
-      this.#save(ctx.session, await tradedCredential(this.config, given, ctx.session, ctx.signal)),
+      this.#save(
+        ctx.session,
+        await tradedCredential(this.config, given, ctx.session, await this.#access(ctx), ctx.signal),
+      ),
     );
   }
 
   async #ask(ctx: CredentialAsker): Promise<undefined> {
-    ctx.requestCredential(publicAuthConfig(await prepared(this.config, ctx.session, ctx.signal)));
+    ctx.requestCredential(
+      publicAuthConfig(await prepared(this.config, ctx.session, await this.#access(ctx), ctx.signal)),
+    );
+  }
+
+  async #access({ run }: CredentialAsker): Promise<OAuthAccess> {
+    const secret = run?.credentials ? await run.credentials.secret() : await processSecret();
+    return { secret, outbound: this.#outbound };
   }
 
   async #save(owner: SessionOwner, credential: AuthCredential): Promise<AuthCredential> {
@@ -128,6 +178,9 @@ const defaultAccount = {
   useDefaultCredential: true,
   useIdToken: false,
 };
+
+const isServiceAccount = (own: AuthCredential | undefined): boolean =>
+  own?.authType === 'serviceAccount' || own?.serviceAccount !== undefined;
 
 const isClientOnly = ({ flows }: { flows: { authorizationCode?: unknown; clientCredentials?: unknown } }): boolean =>
   flows.clientCredentials !== undefined && flows.authorizationCode === undefined;

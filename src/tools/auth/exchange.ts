@@ -1,34 +1,94 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type { CredentialExchanger } from '../../core/auth.ts';
+import { type OutboundFetch, outboundFetch } from '../../base/outbound-fetch.ts';
+import type { CredentialExchanger, CredentialRequest } from '../../core/auth.ts';
 import type { SessionOwner } from '../../schemas/session.ts';
 import { AuthCredential, type AuthConfig, authConfigFrom, publicAuthConfig } from './auth-config.ts';
 import type { OAuthTask } from './oauth-grants.ts';
+import { openSealed, processSecret, sealText, type ServerSecret } from './server-secret.ts';
 import { writtenCredential } from './written-credential.ts';
+
+/** Where a stored AuthConfig holds the one the tool asked with. */
+const sealKey = 'sealed';
 
 /**
  * Deals with AuthConfigs that a tool has put together by itself. A config that already has its authorization address
  * comes from a credential source, which keeps the client's secret to itself and trades the answer on its own. The OAuth
  * library is loaded when it is needed.
  */
-export const credentialExchanger: CredentialExchanger = {
-  async prepare(authConfig, owner, signal) {
-    const config = authConfigFrom(authConfig);
-    return publicAuthConfig(isPrepared(config) ? config : await prepared(config, owner, signal));
-  },
-  async exchange({ owner, authConfig, answer }, signal) {
-    const config = authConfigFrom(authConfig);
-    const given = answeredCredential(answer) ?? writtenCredential(answer, config);
-    if (!given || isPrepared(config)) return given;
-    return tradedCredential(config, given, owner, signal);
-  },
-};
+export function credentialExchanger(secret: ServerSecret = processSecret): CredentialExchanger {
+  const ownConfig = async (request: CredentialRequest): Promise<AuthConfig | undefined> => {
+    const sealed = request.authConfig[sealKey];
+    const text = typeof sealed === 'string' ? openSealed(sealed, aboutOf(request), await secret()) : undefined;
+    return text === undefined ? undefined : authConfigFrom(JSON.parse(text));
+  };
+  const accessTo = async (config: AuthConfig): Promise<OAuthAccess> => ({
+    secret: await secret(),
+    outbound: outboundFor(addressesIn(config)),
+  });
+  return {
+    secret,
+    async seal(request) {
+      const config = authConfigFrom(request.authConfig);
+      const shown = publicAuthConfig(config);
+      if (isPrepared(config) || !isOAuth(config)) return shown;
+      return { ...shown, [sealKey]: sealText(JSON.stringify(config), aboutOf(request), await secret()) };
+    },
+    async prepare(request, signal) {
+      const config = (await ownConfig(request)) ?? authConfigFrom(request.authConfig);
+      if (isPrepared(config)) return publicAuthConfig(config);
+      return publicAuthConfig(await prepared(config, request.owner, await accessTo(config), signal));
+    },
+    async exchange({ answer, ...request }, signal) {
+      const shown = authConfigFrom(request.authConfig);
+      const given = answeredCredential(answer) ?? writtenCredential(answer, shown);
+      if (!given || isPrepared(shown) || !isOAuth(shown) || given.oauth2?.accessToken !== undefined) return given;
+      const config = await ownConfig(request);
+      return config && tradedCredential(config, given, request.owner, await accessTo(config), signal);
+    },
+  };
+}
+
+/** What a seal is good for: this call of this user. Forks of the session have the same calls. */
+const aboutOf = ({ owner: { appName, userId }, functionCallId }: CredentialRequest): string =>
+  JSON.stringify(['auth config', appName, userId, functionCallId]);
+
+const isOAuth = ({ authScheme: { type } }: AuthConfig): boolean => type === 'oauth2' || type === 'openIdConnect';
+
+/** The way to authorization servers that the author named. */
+export const outboundFor = (named: readonly (string | undefined)[]): OutboundFetch =>
+  outboundFetch({ named, maxBytes: maxAnswerBytes });
+const maxAnswerBytes = 1_000_000;
+
+/** The addresses a config names. */
+export function addressesIn({ authScheme, rawAuthCredential }: AuthConfig): (string | undefined)[] {
+  const keyServer = rawAuthCredential?.serviceAccount?.serviceAccountCredential?.['token_uri'];
+  const ofKey = typeof keyServer === 'string' ? [keyServer] : [];
+  if (authScheme.type === 'openIdConnect') {
+    return [authScheme.openIdConnectUrl, authScheme.authorizationEndpoint, authScheme.tokenEndpoint, ...ofKey];
+  }
+  if (authScheme.type !== 'oauth2') return ofKey;
+  const flows = Object.values(authScheme.flows).flatMap((flow) => (isJsonObject(flow) ? [flow] : []));
+  const addresses = flows.flatMap((flow) => [flow['authorizationUrl'], flow['tokenUrl'], flow['refreshUrl']]);
+  return [...addresses.filter((address) => typeof address === 'string'), ...ofKey];
+}
+
+/** How authorization servers are asked. */
+export interface OAuthAccess {
+  readonly secret: string;
+  readonly outbound: OutboundFetch;
+}
 
 const isPrepared = ({ exchangedAuthCredential }: AuthConfig): boolean =>
   exchangedAuthCredential?.oauth2?.authUri !== undefined;
 
 /** With the address to visit, where the scheme has one. */
-export async function prepared(config: AuthConfig, owner: SessionOwner, signal: AbortSignal): Promise<AuthConfig> {
-  const task = oauthTask(config, owner);
+export async function prepared(
+  config: AuthConfig,
+  owner: SessionOwner,
+  access: OAuthAccess,
+  signal: AbortSignal,
+): Promise<AuthConfig> {
+  const task = oauthTask(config, owner, access);
   if (!task) return config;
   const { askForAccess } = await import('./oauth-grants.ts');
   const { authType } = config.rawAuthCredential ?? { authType: 'oauth2' as const };
@@ -40,9 +100,10 @@ export async function tradedCredential(
   config: AuthConfig,
   given: AuthCredential,
   owner: SessionOwner,
+  access: OAuthAccess,
   signal: AbortSignal,
 ): Promise<AuthCredential> {
-  const task = oauthTask(config, owner);
+  const task = oauthTask(config, owner, access);
   if (!task || !given.oauth2 || given.oauth2.accessToken !== undefined) return given;
   const { tradeAnswer } = await import('./oauth-grants.ts');
   return { authType: given.authType, oauth2: await tradeAnswer(task, given.oauth2, signal) };
@@ -63,8 +124,8 @@ export function answeredCredential(answer: JsonObject): AuthCredential | undefin
 }
 
 /** What there is to do at an authorization server for a config; `undefined`: nothing, it is no OAuth. */
-export function oauthTask(config: AuthConfig, owner: SessionOwner): OAuthTask | undefined {
+export function oauthTask(config: AuthConfig, owner: SessionOwner, access: OAuthAccess): OAuthTask | undefined {
   const { authScheme: scheme, credentialKey, rawAuthCredential } = config;
   if (scheme.type !== 'oauth2' && scheme.type !== 'openIdConnect') return undefined;
-  return rawAuthCredential?.oauth2 && { scheme, credentialKey, owner, client: rawAuthCredential.oauth2 };
+  return rawAuthCredential?.oauth2 && { scheme, credentialKey, owner, client: rawAuthCredential.oauth2, ...access };
 }

@@ -9,31 +9,26 @@ import {
   type TokenEndpointResponse,
 } from 'openid-client';
 import { AppError } from '../../base/errors.ts';
+import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { AuthScheme, OAuth2Auth } from './auth-config.ts';
 import { type OAuthServer, oauthServer } from './oauth-server.ts';
-import { isOwnState, newState, type OAuthRequest, verifierFor } from './oauth-state.ts';
+import { isOwnState, newState, type OAuthRequest, spendState, verifierFor } from './oauth-state.ts';
 
 const timeLimitMs = 30_000;
 
 /** A scheme, the client that uses it, and for whom. */
-export interface OAuthTask extends Omit<OAuthRequest, 'key'> {
+export interface OAuthTask extends OAuthRequest {
   readonly scheme: AuthScheme;
   readonly client: OAuth2Auth;
+  readonly outbound: OutboundFetch;
 }
-
-const requestOf = ({ owner, credentialKey, client }: OAuthTask): OAuthRequest => ({
-  owner,
-  credentialKey,
-  key: client.clientSecret ?? client.clientId ?? '',
-});
 
 /** The client with the address where the user grants access. */
 export function askForAccess(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
   return atServer(task, signal, async ({ configuration, scopes }) => {
     const { clientId, redirectUri, audience } = task.client;
-    const request = requestOf(task);
-    const state = newState(request);
+    const state = newState(task);
     const address = buildAuthorizationUrl(configuration, {
       response_type: 'code',
       scope: scopes.join(' '),
@@ -41,7 +36,7 @@ export function askForAccess(task: OAuthTask, signal: AbortSignal): Promise<OAut
       // Google's way of asking for a refresh token; others do not mind.
       access_type: 'offline',
       prompt: 'consent',
-      code_challenge: await calculatePKCECodeChallenge(verifierFor(state, request)),
+      code_challenge: await calculatePKCECodeChallenge(verifierFor(state, task)),
       code_challenge_method: 'S256',
       ...(redirectUri !== undefined && { redirect_uri: redirectUri }),
       ...(audience !== undefined && { audience }),
@@ -53,23 +48,29 @@ export function askForAccess(task: OAuthTask, signal: AbortSignal): Promise<OAut
 /** Tokens for what the authorization server sent back with the user. Throws `unauthenticated` when that is not good. */
 export function tradeAnswer(task: OAuthTask, answer: OAuth2Auth, signal: AbortSignal): Promise<OAuth2Auth> {
   return atServer(task, signal, async ({ configuration, isPlain }) => {
-    const request = requestOf(task);
-    const address = returnAddress(answer);
+    const address = returnAddress(answer, task.client.redirectUri);
     if (isPlain) address.searchParams.delete('iss');
     const state = address.searchParams.get('state') ?? '';
-    if (!isOwnState(state, request)) {
-      throw new AppError('unauthenticated', 'The answer of the authorization server was not asked for by this user');
+    if (!isOwnState(state, task)) {
+      const why = 'was not asked for by this user, came too late, or came before';
+      throw new AppError('unauthenticated', `The answer of the authorization server ${why}`);
     }
-    const checks = { expectedState: state, pkceCodeVerifier: verifierFor(state, request) };
+    if (address.searchParams.has('code')) spendState(state);
+    const checks = { expectedState: state, pkceCodeVerifier: verifierFor(state, task) };
     return tokensFrom(await authorizationCodeGrant(configuration, address, checks));
   });
 }
 
-/** Where the user came back to: reported whole, or as the parts that matter. */
-function returnAddress({ authResponseUri, redirectUri, authCode, state }: OAuth2Auth): URL {
-  const text = authResponseUri ?? redirectUri ?? '';
+/**
+ * Where the user came back to, reported whole or as the parts that matter. Its query counts; the address itself is the one
+ * that was configured, for that is what the server was told to send the user to.
+ */
+function returnAddress({ authResponseUri, redirectUri, authCode, state }: OAuth2Auth, configured?: string): URL {
+  const text = authResponseUri ?? redirectUri ?? configured ?? '';
   if (!URL.canParse(text)) throw new AppError('unauthenticated', 'The answer does not say where the user came back to');
-  const address = new URL(text);
+  const reported = new URL(text);
+  const address = configured !== undefined && URL.canParse(configured) ? new URL(configured) : reported;
+  if (address !== reported) for (const [key, value] of reported.searchParams) address.searchParams.set(key, value);
   if (authCode !== undefined && !address.searchParams.has('code')) address.searchParams.set('code', authCode);
   if (state !== undefined && !address.searchParams.has('state')) address.searchParams.set('state', state);
   return address;
@@ -103,7 +104,7 @@ async function atServer<T>(
 ): Promise<T> {
   return withTimeLimit({ signal, ms: timeLimitMs, what: 'The authorization server' }, async (limited) => {
     try {
-      return await work(await oauthServer(task.scheme, task.client, limited));
+      return await work(await oauthServer(task.scheme, task.client, { outbound: task.outbound, signal: limited }));
     } catch (error) {
       if (error instanceof AppError) throw error;
       throw new AppError('unauthenticated', `The authorization server gave no access: ${reasonOf(error)}`, {

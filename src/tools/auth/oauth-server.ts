@@ -10,8 +10,10 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client';
+import { isLoopback } from '../../base/addresses.ts';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
+import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import { type AuthScheme, type OAuth2Auth, scopeNames } from './auth-config.ts';
 
 /** An OAuth 2 client at its authorization server, and what it asks for. */
@@ -23,14 +25,20 @@ export interface OAuthServer {
   readonly isPlain: boolean;
 }
 
+/** How the server is asked. */
+export interface OAuthAccess {
+  readonly outbound: OutboundFetch;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The server behind a scheme. OpenID Connect by address is discovered, so this may use the network; requests made
  * with the configuration stop when the signal aborts. Throws ConfigurationException.
  */
-export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, signal: AbortSignal): Promise<OAuthServer> {
+export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, access: OAuthAccess): Promise<OAuthServer> {
   if (client.clientId === undefined)
     throw new AppError('ConfigurationException', 'An OAuth credential needs a clientId');
-  if (scheme.type === 'openIdConnect') return openIdServer(scheme, client, signal);
+  if (scheme.type === 'openIdConnect') return openIdServer(scheme, client, access);
   if (scheme.type !== 'oauth2') {
     throw new AppError('ConfigurationException', `An OAuth credential does not fit a scheme of type "${scheme.type}"`);
   }
@@ -48,7 +56,7 @@ export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, signal
     ...(flow.authorizationUrl && { authorization_endpoint: flow.authorizationUrl }),
   };
   return {
-    configuration: configurationOf(metadata, client, plainFetch(signal)),
+    configuration: configurationOf(metadata, client, plainFetch(access)),
     scopes: scopeNames(flow.scopes),
     grant: authorizationCode ? 'code' : 'clientCredentials',
     isPlain: true,
@@ -58,7 +66,7 @@ export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, signal
 async function openIdServer(
   scheme: Extract<AuthScheme, { type: 'openIdConnect' }>,
   client: OAuth2Auth,
-  signal: AbortSignal,
+  access: OAuthAccess,
 ): Promise<OAuthServer> {
   const { openIdConnectUrl, authorizationEndpoint, tokenEndpoint } = scheme;
   const scopes = scopeNames(scheme.scopes ?? ['openid']);
@@ -69,7 +77,7 @@ async function openIdServer(
       token_endpoint: tokenEndpoint,
     };
     return {
-      configuration: configurationOf(metadata, client, plainFetch(signal)),
+      configuration: configurationOf(metadata, client, plainFetch(access)),
       scopes,
       grant: 'code',
       isPlain: true,
@@ -80,11 +88,11 @@ async function openIdServer(
   }
   const server = new URL(openIdConnectUrl);
   const found = await discovery(server, client.clientId ?? '', undefined, undefined, {
-    [customFetch]: boundFetch(signal),
-    execute: isLoopback(server) ? [allowInsecureRequests] : [],
+    [customFetch]: boundFetch(access),
+    execute: isLoopback(server.hostname) ? [allowInsecureRequests] : [],
   });
   return {
-    configuration: configurationOf(found.serverMetadata(), client, boundFetch(signal)),
+    configuration: configurationOf(found.serverMetadata(), client, boundFetch(access)),
     scopes,
     grant: 'code',
     isPlain: false,
@@ -97,7 +105,8 @@ function configurationOf(metadata: ServerMetadata, client: OAuth2Auth, fetcher: 
   const { clientId = '', clientSecret } = client;
   const configuration = new Configuration(metadata, clientId, clientSecret, clientAuthentication(client));
   configuration[customFetch] = fetcher;
-  if (metadata.token_endpoint !== undefined && isLoopback(new URL(metadata.token_endpoint))) {
+  if (metadata.token_endpoint !== undefined && isLoopback(new URL(metadata.token_endpoint).hostname)) {
+    // Anywhere else tokens travel encrypted or not at all.
     allowInsecureRequests(configuration);
   }
   return configuration;
@@ -110,23 +119,20 @@ function clientAuthentication({ clientSecret, tokenEndpointAuthMethod }: OAuth2A
     : ClientSecretPost(clientSecret);
 }
 
-/** Anywhere else tokens travel encrypted or not at all. */
-const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-
 const boundFetch =
-  (signal: AbortSignal): Fetch =>
+  ({ outbound, signal }: OAuthAccess): Fetch =>
   (url, options) =>
     // The library's signal is its own time limit; ours has one, too.
-    fetch(url, { ...options, signal });
+    outbound(url, { ...options, signal });
 
 /**
  * For servers known by their endpoints only: the ID token some of them add cannot be checked against an issuer and is
  * not needed, and `token_type`, which some leave out, can only be bearer.
  */
 const plainFetch =
-  (signal: AbortSignal): Fetch =>
+  (access: OAuthAccess): Fetch =>
   async (url, options) => {
-    const response = await boundFetch(signal)(url, options);
+    const response = await boundFetch(access)(url, options);
     if (!response.ok) return response;
     const text = await response.text();
     const { status, headers } = response;

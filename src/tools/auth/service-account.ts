@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
+import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import { parseOptions } from '../options.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { OAuth2Auth, ServiceAccount } from './auth-config.ts';
@@ -23,16 +24,24 @@ const TokenAnswer = z.looseObject({
 });
 
 /** A token for a Google service account, by its key or by the machine's own credential. */
-export async function serviceAccountAccess(account: ServiceAccount, signal: AbortSignal): Promise<OAuth2Auth> {
+export async function serviceAccountAccess(
+  account: ServiceAccount,
+  outbound: OutboundFetch,
+  signal: AbortSignal,
+): Promise<OAuth2Auth> {
   if (account.useIdToken && account.audience === undefined) {
     throw new AppError('ConfigurationException', 'A service account that uses ID tokens needs an audience');
   }
-  return withTimeLimit({ signal, ms: timeLimitMs, what: 'The token server' }, (limited) =>
-    account.useDefaultCredential || !account.serviceAccountCredential
-      ? machineAccess(account)
-      : keyAccess(account, parseOptions('service account', Key, account.serviceAccountCredential), limited),
-  );
+  return withTimeLimit({ signal, ms: timeLimitMs, what: 'The token server' }, (limited) => {
+    if (isMachineAccount(account)) return machineAccess(account);
+    const key = parseOptions('service account', Key, account.serviceAccountCredential);
+    return keyAccess(account, key, (url, init) => outbound(url, { ...init, signal: limited }));
+  });
 }
+
+/** Whether the account is the one this machine has. */
+export const isMachineAccount = (account: ServiceAccount): boolean =>
+  account.useDefaultCredential || !account.serviceAccountCredential;
 
 /** Google's library finds and renews the credential of the machine. */
 async function machineAccess({ scopes, useIdToken, audience = '' }: ServiceAccount): Promise<OAuth2Auth> {
@@ -46,11 +55,13 @@ async function machineAccess({ scopes, useIdToken, audience = '' }: ServiceAccou
 }
 
 /** The JWT bearer grant (RFC 7523), at the key's own token server. */
-async function keyAccess(account: ServiceAccount, key: z.infer<typeof Key>, signal: AbortSignal): Promise<OAuth2Auth> {
-  const response = await fetch(key.token_uri, {
+async function keyAccess(
+  account: ServiceAccount,
+  key: z.infer<typeof Key>,
+  ask: (url: string, init: RequestInit) => Promise<Response>,
+): Promise<OAuth2Auth> {
+  const response = await ask(key.token_uri, {
     method: 'POST',
-    redirect: 'error',
-    signal,
     body: new URLSearchParams({
       grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
       assertion: assertion(account, key),

@@ -6,6 +6,7 @@ import type { AuthCredential } from '../auth/auth-config.ts';
 import { CredentialSource } from '../auth/credential-source.ts';
 import { pendingCredential } from '../authenticated-tool.ts';
 import { functionTool } from '../function-tool.ts';
+import { reachOf } from '../reach.ts';
 import { HeaderMap, type Headers, type McpOptions } from './options.ts';
 
 /** The user has to be asked first; the call is run again with what they say. */
@@ -25,7 +26,11 @@ export class McpAccess {
   /** Throws ConfigurationException when the auth config makes no sense. */
   constructor(options: McpOptions) {
     this.#options = options;
-    if (options.auth !== undefined) this.#source = new CredentialSource(options.auth, options.store);
+    if (options.auth === undefined) return;
+    this.#source = new CredentialSource(options.auth, options.store, reachOf(options));
+    const { connection } = options;
+    if ('sse' in connection) this.#source.checkService(connection.sse.url);
+    if ('streamableHttp' in connection) this.#source.checkService(connection.streamableHttp.url);
   }
 
   /** The headers to ask with what the server offers; `undefined` while only the user can give the credential. */

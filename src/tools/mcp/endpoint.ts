@@ -1,8 +1,8 @@
 import { abortable } from '../../base/abort.ts';
 import { redact } from '../../base/redact.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import { GuardedFetch } from './guarded-fetch.ts';
-import type { Headers, McpConnectionSpec, McpHttpServer, McpProgram } from './options.ts';
+import { OpenRequests } from './open-requests.ts';
+import type { Headers, McpConnectionSpec, McpHttpServer, McpOptions, McpProgram } from './options.ts';
 import { WatchedTransport } from './watched-transport.ts';
 
 /** A way to a server, about to be used. */
@@ -23,35 +23,41 @@ const reconnectionOptions = {
 };
 
 /** A transport for one session. The SDK is loaded here, on first use. */
-export async function openEndpoint(connection: McpConnectionSpec, headers: Headers): Promise<Endpoint> {
+export async function openEndpoint(
+  { connection, publicOnly = false }: Pick<McpOptions, 'connection' | 'publicOnly'>,
+  headers: Headers,
+): Promise<Endpoint> {
   if ('stdio' in connection) return program(connection.stdio);
   if ('transport' in connection) return { transport: new WatchedTransport(await connection.transport()), lastWords };
+  const server = 'sse' in connection ? connection.sse : connection.streamableHttp;
+  const requests = new OpenRequests(publicOnly ? [] : [server.url]);
+  const setting = { headers, requests };
   const transport =
-    'sse' in connection
-      ? await eventSource(connection.sse, headers)
-      : await streamable(connection.streamableHttp, headers, connection.streamableHttp.terminateOnClose ?? true);
+    'sse' in connection ? await eventSource(server, setting) : await streamable(connection.streamableHttp, setting);
   return { transport, lastWords };
 }
 
 const lastWords = (): string => '';
 
-async function eventSource({ url }: McpHttpServer, headers: Headers): Promise<WatchedTransport> {
+interface HttpSetting {
+  readonly headers: Headers;
+  readonly requests: OpenRequests;
+}
+
+async function eventSource({ url }: McpHttpServer, { headers, requests }: HttpSetting): Promise<WatchedTransport> {
   // oxlint-disable-next-line typescript/no-deprecated -- older servers speak nothing else
   const { SSEClientTransport, SseError } = await import('@modelcontextprotocol/client');
-  const guarded = new GuardedFetch();
   // oxlint-disable-next-line typescript/no-deprecated -- see above
-  const inner = new SSEClientTransport(new URL(url), { fetch: guarded.fetch, requestInit: { headers } });
-  return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: guarded.cut });
+  const inner = new SSEClientTransport(new URL(url), { fetch: requests.fetch, requestInit: { headers } });
+  return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: requests.cut });
 }
 
 async function streamable(
-  { url }: McpHttpServer,
-  headers: Headers,
-  terminateOnClose: boolean,
+  { url, terminateOnClose = true }: McpHttpServer & { readonly terminateOnClose?: boolean },
+  { headers, requests }: HttpSetting,
 ): Promise<WatchedTransport> {
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-  const guarded = new GuardedFetch();
-  const options = { fetch: guarded.fetch, requestInit: { headers }, reconnectionOptions };
+  const options = { fetch: requests.fetch, requestInit: { headers }, reconnectionOptions };
   const inner = new StreamableHTTPClientTransport(new URL(url), options);
   const terminate = async (): Promise<void> => {
     try {
@@ -61,7 +67,7 @@ async function streamable(
       // The session is of no more use to us, whatever the server thinks of it.
     }
   };
-  return new WatchedTransport(inner, { cut: guarded.cut, ...(terminateOnClose && { farewell: terminate }) });
+  return new WatchedTransport(inner, { cut: requests.cut, ...(terminateOnClose && { farewell: terminate }) });
 }
 
 async function program(params: McpProgram): Promise<Endpoint> {

@@ -6,6 +6,7 @@ import type { MaybePromise, ReadonlyContext, ToolContext } from '../../core/runt
 import type { CredentialStore } from '../auth/credential-store.ts';
 import type { ToolFilter } from '../filtered-toolset.ts';
 import { parseOptions } from '../options.ts';
+import type { Reach } from '../reach.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -32,7 +33,7 @@ export type McpConnectionSpec =
   /** Any other way, such as a linked pair in one process; called for each new session. */
   | { readonly transport: () => MaybePromise<Transport> };
 
-export interface McpToolsetSpec {
+export interface McpToolsetSpec extends Reach {
   readonly connection: McpConnectionSpec;
   /** What messages and logs call the server; default: its host, or its program. */
   readonly name?: string;
@@ -130,6 +131,8 @@ const Spec = z.strictObject({
   headers: z.custom(isFunction, 'must be a function').optional(),
   auth: z.unknown().optional(),
   store: z.unknown().optional(),
+  publicOnly: z.boolean().optional(),
+  machineCredential: z.enum(['anywhere', 'google', 'nowhere']).optional(),
   timeouts: z.strictObject({ connectMs: ms.optional(), callMs: ms.optional(), listMs: ms.optional() }).optional(),
   listTtlMs: z.number().nonnegative().optional(),
   resources: z.boolean().optional(),

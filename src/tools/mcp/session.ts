@@ -58,7 +58,7 @@ export class McpSession {
   ): Promise<McpSession> {
     const { connectMs: ms } = options.timeouts;
     const { Client: SdkClient } = await import('@modelcontextprotocol/client');
-    const endpoint = await openEndpoint(options.connection, headers);
+    const endpoint = await openEndpoint(options, headers);
     const client = new SdkClient(clientInfo, { capabilities: capabilitiesOf(options) });
     const session = new McpSession(client, endpoint);
     session.#listen(options);

@@ -2,6 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { AppError, errorText } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { type OutboundFetch, outboundFetch } from '../../base/outbound-fetch.ts';
 
 const SecurityRequirement = z.record(z.string(), z.array(z.string()));
 const Server = z.looseObject({
@@ -57,6 +58,8 @@ export interface DocumentOptions {
   readonly baseUrl?: string;
   /** Whether other documents it refers to are fetched. Default false. */
   readonly allowExternalRefs?: boolean;
+  /** How they are fetched. */
+  readonly outbound?: OutboundFetch;
 }
 
 /** Reads an OpenAPI 3 document, from an object or from its JSON or YAML text. Throws ConfigurationException. */
@@ -98,12 +101,14 @@ interface Bundle {
 /** Other documents are drawn in, so that every reference is local afterwards. */
 async function bundle(
   document: JsonObject,
-  { baseUrl = '', allowExternalRefs = false }: DocumentOptions,
+  { baseUrl = '', allowExternalRefs = false, outbound = outboundFetch() }: DocumentOptions,
 ): Promise<Bundle> {
   const { $RefParser } = await import('@apidevtools/json-schema-ref-parser');
   const parser = new $RefParser<JsonObject>();
   try {
-    const bundled = await parser.bundle(baseUrl, document, { resolve: { external: allowExternalRefs } });
+    const bundled = await parser.bundle(baseUrl, document, {
+      resolve: { external: allowExternalRefs, http: { read: ({ url }) => download(url, outbound) } },
+    });
     return {
       document: bundled,
       get(ref) {
@@ -119,6 +124,13 @@ async function bundle(
     throw unfit(errorText(error), error);
   }
 }
+
+async function download(url: string, outbound: OutboundFetch): Promise<string> {
+  const response = await outbound(url, { signal: AbortSignal.timeout(downloadMs) });
+  if (!response.ok) throw new AppError('ConfigurationException', `${new URL(url).host} answered ${response.status}`);
+  return response.text();
+}
+const downloadMs = 30_000;
 
 /** The value itself, or what it refers to. */
 export function follow(value: unknown, resolve: (ref: string) => unknown): unknown {

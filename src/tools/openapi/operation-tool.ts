@@ -1,5 +1,6 @@
 import { errorText } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import type { MaybePromise, Tool, ToolContext } from '../../core/runtime.ts';
 import type { CredentialSource } from '../auth/credential-source.ts';
 import { pendingCredential } from '../authenticated-tool.ts';
@@ -19,6 +20,7 @@ export interface OperationSetting {
   readonly sources: readonly CredentialSource[];
   readonly headers: (ctx: ToolContext) => MaybePromise<Readonly<Record<string, string>>>;
   readonly timeoutMs: number;
+  readonly outbound: OutboundFetch;
 }
 
 /** The tool of one operation. Whatever goes wrong over there is an answer, `{ error }`; only an abort gets through. */
@@ -52,7 +54,7 @@ async function call(setting: OperationSetting, args: JsonObject, ctx: ToolContex
 }
 
 async function attempt(setting: OperationSetting, args: JsonObject, ctx: ToolContext): Promise<Outcome> {
-  const { operation, input, server, sources, timeoutMs } = setting;
+  const { operation, input, server, sources, timeoutMs, outbound } = setting;
   const { method, path } = operation;
   try {
     const additions = await additionsFrom(sources, ctx);
@@ -60,7 +62,7 @@ async function attempt(setting: OperationSetting, args: JsonObject, ctx: ToolCon
     const headers = { ...(await setting.headers(ctx)), ...additions.headers };
     const { url, ...init } = operationRequest({ method, server, path }, input, args, { ...additions, headers });
     return await withTimeLimit({ signal: ctx.signal, ms: timeoutMs, what: url.host }, async (signal) => {
-      const response = await fetch(url, { ...init, redirect: 'manual', signal });
+      const response = await outbound(url, { ...init, signal });
       return { status: response.status, result: await operationResult(response) };
     });
   } catch (error) {

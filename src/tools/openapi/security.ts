@@ -3,9 +3,10 @@ import type { ToolContext } from '../../core/runtime.ts';
 import { credentialAdditions, type RequestAdditions } from '../auth/apply-credential.ts';
 import { CredentialSource } from '../auth/credential-source.ts';
 import type { CredentialStore } from '../auth/credential-store.ts';
+import { type Reach, reachOf } from '../reach.ts';
 import { type DocumentOperation, follow, type OpenApiDocument } from './document.ts';
 
-export interface OpenApiAuth {
+export interface OpenApiAuth extends Reach {
   /** Credentials by the name of their security scheme in the document (ADK's AuthCredential). */
   readonly credentials?: Readonly<Record<string, JsonObject>>;
   /** One scheme and credential for all operations, whatever the document says. The scheme alone, or the credential alone, replaces that part. */
@@ -14,6 +15,8 @@ export interface OpenApiAuth {
   readonly credentialKey?: string;
   /** Where granted credentials are kept; default: in memory, for this toolset. */
   readonly store: CredentialStore;
+  /** Where the document came from, if it is not the author's own. */
+  readonly baseUrl?: string;
 }
 
 /** Finds the credential sources an operation needs. Operations with the same needs share them. */
@@ -43,10 +46,12 @@ export class OpenApiSecurity {
   #source(name: string, scheme: unknown): CredentialSource {
     const known = this.#sources.get(name);
     if (known) return known;
-    const { credentials = {}, authCredential, credentialKey, store } = this.#auth;
+    const { credentials = {}, authCredential, authScheme: own, credentialKey, store, baseUrl } = this.#auth;
     const rawAuthCredential = Object.hasOwn(credentials, name) ? credentials[name] : authCredential;
     const authScheme = follow(scheme, (ref) => this.#document.resolve(ref));
-    const source = new CredentialSource({ authScheme, rawAuthCredential, credentialKey }, store);
+    const isFetched = baseUrl !== undefined && scheme !== own;
+    const options = { ...reachOf(this.#auth), ...(isFetched && { named: [baseUrl] }) };
+    const source = new CredentialSource({ authScheme, rawAuthCredential, credentialKey }, store, options);
     this.#sources.set(name, source);
     return source;
   }

@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
+import { expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { ToolContext } from '../../../src/core/runtime.ts';
 import { CredentialSource } from '../../../src/tools/auth/credential-source.ts';
 import { credentialExchanger } from '../../../src/tools/auth/exchange.ts';
+import { isOwnState, newState, verifierFor } from '../../../src/tools/auth/oauth-state.ts';
 import { toolContext } from '../contexts.ts';
 import { type AuthorizationServer, authorizationServer, client, redirectUri } from './authorization-server.ts';
 
@@ -40,7 +42,8 @@ async function granted(source: CredentialSource, server: AuthorizationServer, us
   await source.get(asking);
   const asked = askedBy(asking);
   const answer = answerTo(asked, server.consent(authUriOf(asked)));
-  const kept = await credentialExchanger.exchange({ owner: asking.session, authConfig: asked, answer }, asking.signal);
+  const request = { owner: asking.session, functionCallId: 'c1', authConfig: asked, answer };
+  const kept = await credentialExchanger().exchange(request, asking.signal);
   return source.get(contextOf(userId, kept));
 }
 
@@ -50,7 +53,10 @@ it('asks the user at the right address and shows no secret', async () => {
 
   expect(await new CredentialSource(configFor(server)).get(ctx)).toBeUndefined();
 
-  const asked = await credentialExchanger.prepare(askedBy(ctx), ctx.session, ctx.signal);
+  const asked = await credentialExchanger().prepare(
+    { owner: ctx.session, functionCallId: 'c1', authConfig: askedBy(ctx) },
+    ctx.signal,
+  );
   expect(asked).toEqual(askedBy(ctx));
   expect(JSON.stringify(asked)).not.toContain(client.clientSecret);
   expect(asked).toMatchObject({ credentialKey: 'mail', authScheme: configFor(server)['authScheme'] });
@@ -88,16 +94,79 @@ it('takes an answer given to another process, for nothing is kept in between', a
   expect(await restarted.get(contextOf('ada', answer))).toMatchObject({ oauth2: { accessToken: 'access-1' } });
 });
 
-it('takes the address the user came back to from the client, as the UI sets it', async () => {
+it('tells the server the address that was configured, wherever the client says that the user came back to', async () => {
   const server = await authorizationServer();
   const ctx = contextOf();
   const source = new CredentialSource(configFor(server));
+  await source.get(ctx);
+  const back = server.consent(authUriOf(askedBy(ctx))).replace(redirectUri, 'https://evil.example/cb');
+
+  expect(await source.get(contextOf('ada', answerTo(askedBy(ctx), back)))).toHaveProperty('oauth2.accessToken');
+  expect(server.requests[0]?.get('redirect_uri')).toBe(redirectUri);
+});
+
+it('takes the address the user came back to from the client, as the UI sets it, where none is configured', async () => {
+  const server = await authorizationServer();
+  const ctx = contextOf();
+  const source = new CredentialSource({
+    ...configFor(server),
+    rawAuthCredential: { authType: 'oauth2', oauth2: client },
+  });
   await source.get(ctx);
   const elsewhere = 'https://agents.example.com/dev-ui/';
   const answer = answerTo(askedBy(ctx), server.consent(authUriOf(askedBy(ctx)), elsewhere));
 
   expect(await source.get(contextOf('ada', answer))).toHaveProperty('oauth2.accessToken');
   expect(server.requests[0]?.get('redirect_uri')).toBe(elsewhere);
+});
+
+it('takes an answer once', async () => {
+  const server = await authorizationServer();
+  const ctx = contextOf();
+  const source = new CredentialSource(configFor(server));
+  await source.get(ctx);
+  const answer = answerTo(askedBy(ctx), server.consent(authUriOf(askedBy(ctx))));
+  await source.get(contextOf('ada', answer));
+
+  const again = new CredentialSource(configFor(server)).get(contextOf('ada', answer));
+
+  await expect(again).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(server.requests).toHaveLength(1);
+});
+
+it('lets nobody make the verifier or a state of a client without a secret', async () => {
+  const server = await authorizationServer();
+  const open: JsonObject = {
+    ...configFor(server),
+    rawAuthCredential: { authType: 'oauth2', oauth2: { clientId: client.clientId, redirectUri } },
+  };
+  const ctx = contextOf();
+  const source = new CredentialSource(open);
+  await source.get(ctx);
+  const asked = new URL(authUriOf(askedBy(ctx))).searchParams;
+  const request = { owner: ctx.session, credentialKey: 'mail', secret: client.clientId };
+
+  const guessed = createHash('sha256')
+    .update(verifierFor(asked.get('state') ?? '', request))
+    .digest('base64url');
+  const forged = answerTo(askedBy(ctx), `${redirectUri}?code=x&state=${newState(request)}`);
+
+  expect(guessed).not.toBe(asked.get('code_challenge'));
+  await expect(source.get(contextOf('ada', forged))).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(server.requests).toEqual([]);
+});
+
+it('takes no answer after the time to sign in', () => {
+  const request = { owner: { appName: 'app', userId: 'ada' }, credentialKey: 'mail', secret: 's' };
+  vi.useFakeTimers({ now: 1_700_000_000_000 });
+  try {
+    const state = newState(request);
+    expect(isOwnState(state, request)).toBe(true);
+    vi.setSystemTime(1_700_000_000_000 + 3_601_000);
+    expect(isOwnState(state, request)).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('does not take an answer that another user was asked for, or nobody', async () => {
@@ -185,15 +254,35 @@ it('finds the endpoints of an OpenID provider by itself', async () => {
 it('deals with a config a tool has put together by itself', async () => {
   const server = await authorizationServer();
   const { session, signal } = contextOf();
-  const authConfig = configFor(server);
+  const exchanger = credentialExchanger();
+  const request = { owner: session, functionCallId: 'c1' };
 
-  const shown = await credentialExchanger.prepare(authConfig, session, signal);
-  expect(JSON.stringify(shown)).not.toContain(client.clientSecret);
+  const authConfig = await exchanger.seal({ ...request, authConfig: configFor(server) });
+  const shown = await exchanger.prepare({ ...request, authConfig }, signal);
+  expect(JSON.stringify([authConfig, shown])).not.toContain(client.clientSecret);
   const answer = answerTo(shown, server.consent(authUriOf(shown)));
 
-  expect(await credentialExchanger.exchange({ owner: session, authConfig, answer }, signal)).toMatchObject({
+  expect(await exchanger.exchange({ ...request, authConfig, answer }, signal)).toMatchObject({
     authType: 'oauth2',
     oauth2: { accessToken: 'access-1' },
   });
-  expect(await credentialExchanger.exchange({ owner: session, authConfig, answer: {} }, signal)).toBeUndefined();
+  expect(await exchanger.exchange({ ...request, authConfig, answer: {} }, signal)).toBeUndefined();
+});
+
+it('trades nothing at a server that no tool of ours named', async () => {
+  const server = await authorizationServer();
+  const { session, signal } = contextOf();
+  const exchanger = credentialExchanger();
+  const request = { owner: session, functionCallId: 'c1' };
+  const shown = await exchanger.prepare({ ...request, authConfig: configFor(server) }, signal);
+  const answer = answerTo(shown, server.consent(authUriOf(shown)));
+  const sealed = await exchanger.seal({ ...request, authConfig: configFor(server) });
+  const other = credentialExchanger(() => Promise.resolve('another server'));
+
+  const forged = await exchanger.exchange({ ...request, authConfig: configFor(server), answer }, signal);
+  const moved = await exchanger.exchange({ ...request, functionCallId: 'c2', authConfig: sealed, answer }, signal);
+  const foreign = await other.exchange({ ...request, authConfig: sealed, answer }, signal);
+
+  expect([forged, moved, foreign]).toEqual([undefined, undefined, undefined]);
+  expect(server.requests).toEqual([]);
 });

@@ -68,7 +68,7 @@ it('asks the user in one run and goes on in the next, also in a server that was 
   const first = await testRunner(
     mailAgent(replyModel(calls(call('read_mail')), text('Please sign in.')), service, server),
     {
-      credentials: credentialExchanger,
+      credentials: credentialExchanger(),
     },
   );
   const asked = askedIn(await runAll(first.runner, say(first.key, 'Any mail?')));
@@ -77,7 +77,7 @@ it('asks the user in one run and goes on in the next, also in a server that was 
   expect(service.received).toEqual([]);
 
   const model = replyModel(text('No mail.'));
-  const second = await testRunner(mailAgent(model, service, server), { credentials: credentialExchanger });
+  const second = await testRunner(mailAgent(model, service, server), { credentials: credentialExchanger() });
   const key = { ...second.key, sessionId: first.key.sessionId, userId: first.key.userId };
   const stored = JSON.parse(JSON.stringify(events)) as Event[];
   await second.services.sessions.createSession(key, { sessionId: key.sessionId, events: stored });
@@ -99,7 +99,7 @@ it('tells the model when the user refuses, and asks again at the next call', asy
   const service = await echoService();
   const server = await authorizationServer();
   const model = replyModel(calls(call('read_mail')), text('Sign in.'), text('You refused.'), calls(call('read_mail')));
-  const { runner, key } = await testRunner(mailAgent(model, service, server), { credentials: credentialExchanger });
+  const { runner, key } = await testRunner(mailAgent(model, service, server), { credentials: credentialExchanger() });
   const asked = askedIn(await runAll(runner, say(key, 'Any mail?')));
   const state = new URL(asked.authConfig.exchangedAuthCredential.oauth2.authUri).searchParams.get('state');
 

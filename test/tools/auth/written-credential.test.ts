@@ -48,7 +48,7 @@ it('gives a tool the key the user wrote', async () => {
   });
   const model = replyModel(calls(call('locked')), text('done'));
   const agent = llmAgent({ name: 'a', model, tools: [tool] });
-  const { runner, key: session } = await testRunner(agent, { credentials: credentialExchanger });
+  const { runner, key: session } = await testRunner(agent, { credentials: credentialExchanger() });
 
   const asked = await runAll(runner, say(session, 'go'));
   const { id = '', name = '' } = asked.flatMap(functionCalls).at(-1) ?? {};

@@ -36,3 +36,10 @@ export function isPublicAddress(address: string): boolean {
   if (family === 4) return !special.check(address, 'ipv4');
   return family === 6 && routed.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
+
+/** Whether only programs of this machine can connect to the host: `localhost`, a name below it, or a loopback address. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true;
+  return isIP(name) === 4 && name.startsWith('127.');
+}

@@ -1,31 +1,32 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { LinkedAbort } from '../../base/abort.ts';
-import { limitedBody } from '../../base/limited-body.ts';
+import { type OutboundFetch, outboundFetch } from '../../base/outbound-fetch.ts';
 
 /** The longest message a server may send, in bytes. */
 const maxMessage = 16 * 1024 ** 2;
 
-/** The requests of one HTTP transport: each can be let go of on its own, and no message may be endless. */
-export class GuardedFetch {
+/** The requests of one HTTP transport: each can be let go of on its own. */
+export class OpenRequests {
   readonly #open = new Map<string | number, LinkedAbort>();
+  readonly #outbound: OutboundFetch;
+
+  /** `named`: what the author wrote down of the server. */
+  constructor(named: readonly string[]) {
+    this.#outbound = outboundFetch({ named, maxLineBytes: maxMessage });
+  }
 
   readonly fetch: FetchLike = async (url, init = {}) => {
     const id = requestIdOf(init.body);
-    const abort = id !== undefined && init.signal ? new LinkedAbort(init.signal) : undefined;
-    if (id !== undefined && abort) this.#open.set(id, abort);
-    const release = (): void => {
-      abort?.[Symbol.dispose]();
+    const abort = new LinkedAbort(init.signal ?? new AbortController().signal);
+    if (id !== undefined) this.#open.set(id, abort);
+    const onClose = (): void => {
+      abort[Symbol.dispose]();
       if (id !== undefined && this.#open.get(id) === abort) this.#open.delete(id);
     };
     try {
-      const response = await fetch(url, { ...init, ...(abort && { signal: abort.signal }) });
-      if (!response.body) {
-        release();
-        return response;
-      }
-      return new Response(limitedBody(response.body, maxMessage, release), response);
+      return await this.#outbound(url, { ...init, signal: abort.signal, onClose });
     } catch (error) {
-      release();
+      onClose();
       throw error;
     }
   };
