@@ -121,7 +121,7 @@ export class Peer {
   async #connect(headers: Turn['headers'], signal: AbortSignal): Promise<Client> {
     if (this.#client) return this.#client;
     using asking = new LinkedAbort(signal);
-    const { name, card: source, timeoutMs } = this.#options;
+    const { name, timeoutMs } = this.#options;
     const tooLong = new AppError('AgentCardResolutionError', `The agent card of "${name}" did not come in time`);
     const timer = setTimeout(() => asking.abort(tooLong), Math.min(cardMs, timeoutMs));
     try {

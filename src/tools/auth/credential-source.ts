@@ -14,7 +14,7 @@ import { type CredentialStore, InMemoryCredentials } from './credential-store.ts
 import {
   addressesIn,
   answeredCredential,
-  type OAuthAccess,
+  type OAuthSetting,
   oauthTask,
   outboundFor,
   prepared,
@@ -101,7 +101,7 @@ export class CredentialSource {
     const known = await this.#store.load(server, this.config.credentialKey);
     if (known?.oauth2 && isFresh(known.oauth2)) return known;
     return this.#once(server, async () => {
-      const task = oauthTask(this.config, server, await this.#access(ctx));
+      const task = oauthTask(this.config, await this.#setting(server, ctx));
       const { ownAccess } = await import('./oauth-grants.ts');
       const oauth2 = task
         ? await ownAccess(task, ctx.signal)
@@ -115,7 +115,7 @@ export class CredentialSource {
     const known = await this.#store.load(session, this.config.credentialKey);
     const { oauth2 } = known ?? {};
     if (!known || !oauth2 || isFresh(oauth2)) return known;
-    const task = oauthTask(this.config, session, await this.#access(ctx));
+    const task = oauthTask(this.config, await this.#setting(session, ctx));
     const { refreshToken } = oauth2;
     if (task && refreshToken !== undefined) {
       try {
@@ -137,22 +137,17 @@ export class CredentialSource {
     const given = answer && answeredCredential(answer);
     if (!given) return undefined;
     return this.#once(ctx.session, async () =>
-      this.#save(
-        ctx.session,
-        await tradedCredential(this.config, given, ctx.session, await this.#access(ctx), ctx.signal),
-      ),
+      this.#save(ctx.session, await tradedCredential(this.config, given, await this.#setting(ctx.session, ctx))),
     );
   }
 
   async #ask(ctx: CredentialAsker): Promise<undefined> {
-    ctx.requestCredential(
-      publicAuthConfig(await prepared(this.config, ctx.session, await this.#access(ctx), ctx.signal)),
-    );
+    ctx.requestCredential(publicAuthConfig(await prepared(this.config, await this.#setting(ctx.session, ctx))));
   }
 
-  async #access({ run }: CredentialAsker): Promise<OAuthAccess> {
+  async #setting(owner: SessionOwner, { run, signal }: CredentialAsker): Promise<OAuthSetting> {
     const secret = run?.credentials ? await run.credentials.secret() : await processSecret();
-    return { secret, outbound: this.#outbound };
+    return { owner, signal, secret, outbound: this.#outbound };
   }
 
   async #save(owner: SessionOwner, credential: AuthCredential): Promise<AuthCredential> {

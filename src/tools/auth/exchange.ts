@@ -4,6 +4,7 @@ import type { CredentialExchanger, CredentialRequest } from '../../core/auth.ts'
 import type { SessionOwner } from '../../schemas/session.ts';
 import { AuthCredential, type AuthConfig, authConfigFrom, publicAuthConfig } from './auth-config.ts';
 import type { OAuthTask } from './oauth-grants.ts';
+import type { OAuthAccess } from './oauth-server.ts';
 import { openSealed, processSecret, sealText, type ServerSecret } from './server-secret.ts';
 import { writtenCredential } from './written-credential.ts';
 
@@ -21,7 +22,9 @@ export function credentialExchanger(secret: ServerSecret = processSecret): Crede
     const text = typeof sealed === 'string' ? openSealed(sealed, aboutOf(request), await secret()) : undefined;
     return text === undefined ? undefined : authConfigFrom(JSON.parse(text));
   };
-  const accessTo = async (config: AuthConfig): Promise<OAuthAccess> => ({
+  const settingOf = async (config: AuthConfig, owner: SessionOwner, signal: AbortSignal): Promise<OAuthSetting> => ({
+    owner,
+    signal,
     secret: await secret(),
     outbound: outboundFor(addressesIn(config)),
   });
@@ -36,14 +39,14 @@ export function credentialExchanger(secret: ServerSecret = processSecret): Crede
     async prepare(request, signal) {
       const config = (await ownConfig(request)) ?? authConfigFrom(request.authConfig);
       if (isPrepared(config)) return publicAuthConfig(config);
-      return publicAuthConfig(await prepared(config, request.owner, await accessTo(config), signal));
+      return publicAuthConfig(await prepared(config, await settingOf(config, request.owner, signal)));
     },
     async exchange({ answer, ...request }, signal) {
       const shown = authConfigFrom(request.authConfig);
       const given = answeredCredential(answer) ?? writtenCredential(answer, shown);
       if (!given || isPrepared(shown) || !isOAuth(shown) || given.oauth2?.accessToken !== undefined) return given;
       const config = await ownConfig(request);
-      return config && tradedCredential(config, given, request.owner, await accessTo(config), signal);
+      return config && tradedCredential(config, given, await settingOf(config, request.owner, signal));
     },
   };
 }
@@ -72,41 +75,34 @@ export function addressesIn({ authScheme, rawAuthCredential }: AuthConfig): (str
   return [...addresses.filter((address) => typeof address === 'string'), ...ofKey];
 }
 
-/** How authorization servers are asked. */
-export interface OAuthAccess {
+/** For whom an authorization server is asked, and how. */
+export interface OAuthSetting extends OAuthAccess {
+  readonly owner: SessionOwner;
   readonly secret: string;
-  readonly outbound: OutboundFetch;
 }
 
 const isPrepared = ({ exchangedAuthCredential }: AuthConfig): boolean =>
   exchangedAuthCredential?.oauth2?.authUri !== undefined;
 
 /** With the address to visit, where the scheme has one. */
-export async function prepared(
-  config: AuthConfig,
-  owner: SessionOwner,
-  access: OAuthAccess,
-  signal: AbortSignal,
-): Promise<AuthConfig> {
-  const task = oauthTask(config, owner, access);
+export async function prepared(config: AuthConfig, setting: OAuthSetting): Promise<AuthConfig> {
+  const task = oauthTask(config, setting);
   if (!task) return config;
   const { askForAccess } = await import('./oauth-grants.ts');
   const { authType } = config.rawAuthCredential ?? { authType: 'oauth2' as const };
-  return { ...config, exchangedAuthCredential: { authType, oauth2: await askForAccess(task, signal) } };
+  return { ...config, exchangedAuthCredential: { authType, oauth2: await askForAccess(task, setting.signal) } };
 }
 
 /** The credential in an answer: tokens for a code, other credentials as they are. */
 export async function tradedCredential(
   config: AuthConfig,
   given: AuthCredential,
-  owner: SessionOwner,
-  access: OAuthAccess,
-  signal: AbortSignal,
+  setting: OAuthSetting,
 ): Promise<AuthCredential> {
-  const task = oauthTask(config, owner, access);
+  const task = oauthTask(config, setting);
   if (!task || !given.oauth2 || given.oauth2.accessToken !== undefined) return given;
   const { tradeAnswer } = await import('./oauth-grants.ts');
-  return { authType: given.authType, oauth2: await tradeAnswer(task, given.oauth2, signal) };
+  return { authType: given.authType, oauth2: await tradeAnswer(task, given.oauth2, setting.signal) };
 }
 
 /** What a client sends back: the completed AuthConfig, or just the credential. */
@@ -124,8 +120,8 @@ export function answeredCredential(answer: JsonObject): AuthCredential | undefin
 }
 
 /** What there is to do at an authorization server for a config; `undefined`: nothing, it is no OAuth. */
-export function oauthTask(config: AuthConfig, owner: SessionOwner, access: OAuthAccess): OAuthTask | undefined {
+export function oauthTask(config: AuthConfig, setting: Omit<OAuthSetting, 'signal'>): OAuthTask | undefined {
   const { authScheme: scheme, credentialKey, rawAuthCredential } = config;
   if (scheme.type !== 'oauth2' && scheme.type !== 'openIdConnect') return undefined;
-  return rawAuthCredential?.oauth2 && { scheme, credentialKey, owner, client: rawAuthCredential.oauth2, ...access };
+  return rawAuthCredential?.oauth2 && { scheme, credentialKey, client: rawAuthCredential.oauth2, ...setting };
 }

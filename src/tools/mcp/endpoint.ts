@@ -2,7 +2,7 @@ import { abortable } from '../../base/abort.ts';
 import { redact } from '../../base/redact.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { OpenRequests } from './open-requests.ts';
-import type { Headers, McpConnectionSpec, McpHttpServer, McpOptions, McpProgram } from './options.ts';
+import type { Headers, McpHttpServer, McpOptions, McpProgram } from './options.ts';
 import { WatchedTransport } from './watched-transport.ts';
 
 /** A way to a server, about to be used. */
