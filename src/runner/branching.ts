@@ -31,9 +31,8 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   const kept = events.slice(0, keptCount(events, request));
   const before = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length));
   const state = applyDelta(before, request.state ?? {});
-  // A client that rewrites what an agent said has brought that history itself.
-  const isRewritten = changeLast(kept, request) && kept.at(-1)?.author !== 'user';
-  const imported = isRewritten ? kept.length : importedCount(events.slice(0, kept.length));
+  const imported = importedCount(kept);
+  changeLast(kept, request);
   const fork = await services.sessions.createSession(key, {
     state,
     events: kept,
@@ -77,17 +76,16 @@ function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkReq
 
 /**
  * Makes the last event say and do what the fork asks for; of the state, what the history would undo otherwise. It gets a
- * new id then: what is known of the old event, such as its trace, is not true of this one. Gives whether it did.
+ * new id then: what is known of the old event, such as its trace, is not true of this one.
  */
-function changeLast(kept: Event[], { content, state = {} }: ForkRequest): boolean {
+function changeLast(kept: Event[], { content, state = {} }: ForkRequest): void {
   const written = new Set(kept.flatMap((event) => Object.keys(event.actions.stateDelta)));
   const delta = Object.fromEntries(Object.entries(state).filter(([key]) => written.has(key)));
-  if (!content && Object.keys(delta).length === 0) return false;
+  if (!content && Object.keys(delta).length === 0) return;
   const last = kept.pop();
   if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
   const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
   kept.push({ ...last, id: newId(), actions, ...(content && { content }) });
-  return content !== undefined;
 }
 
 /** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */

@@ -14,6 +14,7 @@ import type { Event } from '../../src/schemas/event.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
 import { openServices } from '../../src/services/open-services.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
+import { credentialExchanger } from '../../src/tools/auth/exchange.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { testRunner } from '../support/run.ts';
 import { readFrames, type SseFrame } from '../support/sse-frames.ts';
@@ -104,7 +105,11 @@ async function runServer(agent: Agent, sessionService: string, { maxQueued = 2, 
   const { sessions, artifacts, runs: store, databases } = opened;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued }) };
   const line = durable?.line ?? new SessionQueue(maxQueued);
-  const { runner, key, services } = await testRunner(agent, { line, services: { sessions, artifacts } });
+  const { runner, key, services } = await testRunner(agent, {
+    line,
+    services: { sessions, artifacts },
+    credentials: credentialExchanger(store && (() => store.secret())),
+  });
   await sessions.createSession(key, { sessionId: key.sessionId });
   const desk = new RunDesk({ runner, line, services, durable });
   const loader = {

@@ -1,7 +1,7 @@
 import type { Model, ModelRequest, ModelResponse } from '../../src/core/model.ts';
 import type { FunctionCall, Part } from '../../src/schemas/content.ts';
 
-type Reply =
+export type Reply =
   | ModelResponse
   | readonly ModelResponse[]
   | ((request: ModelRequest) => ModelResponse | readonly ModelResponse[]);
