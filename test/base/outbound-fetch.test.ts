@@ -54,7 +54,9 @@ it.each([
 ])('asks nobody at %s', async (host) => {
   const { port } = await silentServer();
 
-  await expect(outboundFetch()(`http://${host}:${port}/`, { signal })).rejects.toThrow();
+  const asked = outboundFetch()(`http://${host}:${port}/`, { signal });
+
+  await expect(asked).rejects.toThrow(/is not on the public internet|fetch failed/);
 });
 
 it('checks the addresses a name has, and connects to what it checked', async () => {
@@ -86,11 +88,11 @@ it('follows no redirect', async () => {
 });
 
 it('sends headers and bodies as fetch does', async () => {
-  const url = await serve(async (request, response) => {
+  const url = await serve((request, response) => {
     const { method, headers } = request;
     const { 'content-type': type, 'content-length': length, 'x-own': own } = headers;
     response.setHeader('set-cookie', ['a=1', 'b=2']);
-    response.end(JSON.stringify({ method, type, length, own, body: await text(request) }));
+    void text(request).then((body) => response.end(JSON.stringify({ method, type, length, own, body })));
   });
   const outbound = outboundFetch({ named: [url] });
 

@@ -49,6 +49,13 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       return sessions.appendEvent(session, event, { runId: ref.id, fence, step });
     };
 
+    it('has one secret for all that share it, made once', async () => {
+      const secrets = await Promise.all([one.secret(), other.secret(), one.secret()]);
+
+      expect(new Set(secrets).size).toBe(1);
+      expect(secrets[0]?.length).toBeGreaterThanOrEqual(32);
+    });
+
     it('begins a run when nobody is before it, and the next one after it', async () => {
       const first = await one.enter(run(), queue);
       const second = await other.enter(run(), queue);

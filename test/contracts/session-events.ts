@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { isImported } from '../../src/core/imported-events.ts';
 import type { SessionService } from '../../src/core/services.ts';
 import { type GetSessionConfig, keyOf } from '../../src/schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
@@ -18,6 +19,27 @@ export function appendingContract(start: Start): void {
     expect(session.events).toEqual([event]);
     expect(session.state).toEqual({ mood: 'blue' });
     expect(await sessions.getSession(keyOf(session))).toEqual(session);
+  });
+
+  it('knows the events a client brought along from those that came later, wherever they are read', async () => {
+    const sessions = await start();
+    const events = [saying('one'), saying('two'), saying('three')];
+    const created = await sessions.createSession(freshOwner(), { events, imported: 2 });
+    const key = keyOf(created);
+    const session = (await sessions.getSession(key))!;
+    await sessions.appendEvent(session, saying('four'));
+
+    const read = (await sessions.getSession(key))!;
+    const recent = (await sessions.getSession(key, { numRecentEvents: 3 }))!;
+    const page = await sessions.listEvents(key);
+
+    const marks = [true, true, false, false];
+    expect(created.events.map(isImported)).toEqual([true, true, false]);
+    expect(session.events.map(isImported)).toEqual(marks);
+    expect(read.events.map(isImported)).toEqual(marks);
+    expect(recent.events.map(isImported)).toEqual(marks.slice(1));
+    expect(page.events.map(isImported)).toEqual(marks);
+    expect(JSON.stringify(read.events.slice(0, 3))).toBe(JSON.stringify(events));
   });
 
   it('returns a partial event unchanged and stores nothing of it', async () => {

@@ -115,7 +115,11 @@ export class SqlSessions implements SessionService, Archive {
     const { start, end, isDescending, maxBytes, tokenAfter } = pageRange(page, total, position);
     const limit = end - start;
     const rows = await this.#tables.events(row, { from: start + 1, to: end + 1, limit, maxBytes, isDescending });
-    return pageAnswer(rows.map((stored) => eventOf(stored, row)), total, tokenAfter(rows.length));
+    return pageAnswer(
+      rows.map((stored) => eventOf(stored, row)),
+      total,
+      tokenAfter(rows.length),
+    );
   }
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
@@ -200,7 +204,10 @@ export class SqlSessions implements SessionService, Archive {
     for (let next = from; next < to;) {
       const rows = await this.#tables.events(row, { from: next, to, limit: eventsAtOnce, maxBytes: bytesAtOnce });
       if (rows.length === 0) return; // deleted meanwhile
-      yield { events: rows.map((stored) => eventOf(stored, row)), size: rows.reduce((sum, stored) => sum + sizeOf(stored), 0) };
+      yield {
+        events: rows.map((stored) => eventOf(stored, row)),
+        size: rows.reduce((sum, stored) => sum + sizeOf(stored), 0),
+      };
       next = (rows.at(-1)?.seq ?? to) + 1;
       if (next < to) await nextTurn();
     }
