@@ -1,9 +1,12 @@
 import { llmAgent } from '../agents/llm-agent.ts';
+import { definitionOf } from '../agents/llm-definition.ts';
+import type { LlmAgentSpec } from '../agents/llm-spec.ts';
 import { indexTree } from '../agents/tree.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Model } from '../core/model.ts';
+import type { Agent } from '../core/runtime.ts';
 import type { FunctionResponse } from '../schemas/content.ts';
 import { type Event, type EventActions, functionResponses } from '../schemas/event.ts';
 import type { SessionOwner, State } from '../schemas/session.ts';
@@ -31,7 +34,7 @@ export interface ToolOutcome {
 
 /**
  * Runs one tool without a model, in a session of its own that is gone afterwards: nothing it changes in state or
- * artifacts is kept. Plugins take part as always. Throws what loading the app throws, `agent_not_found` and
+ * artifacts is kept. Plugins and the agent's callbacks around its turn and its tools take part as always. Throws what loading the app throws, `agent_not_found` and
  * `invalid_request`.
  */
 export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: AbortSignal) => Promise<ToolOutcome> {
@@ -44,7 +47,7 @@ export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: Ab
       if (!agent.tools?.length) throw new AppError('invalid_request', `Agent "${agentName}" has no tools`);
       const callId = newId('adk-');
       const model = callingOnce({ id: callId, name, args });
-      const rootAgent = llmAgent({ name: agentName, model, tools: agent.tools, maxSteps: 1 });
+      const rootAgent = llmAgent({ ...guardsOf(agent), name: agentName, model, tools: agent.tools, maxSteps: 1 });
       const sessions = new InMemorySessions();
       const { id: sessionId } = await sessions.createSession({ appName, userId }, { ...(state && { state }) });
       const runner = new Runner({
@@ -64,6 +67,13 @@ export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: Ab
       letGo?.();
     }
   };
+}
+
+/** What the author put around the agent and its tools. Those around its model have nothing to do without one. */
+function guardsOf(agent: Agent): Partial<LlmAgentSpec> {
+  const { beforeTool = [], afterTool = [], onToolError = [] } = definitionOf(agent)?.callbacks ?? {};
+  const { beforeAgent = [], afterAgent = [] } = agent.callbacks ?? {};
+  return { beforeAgent, afterAgent, beforeTool, afterTool, onToolError };
 }
 
 function outcomeOf(events: readonly Event[], callId: string): ToolOutcome {

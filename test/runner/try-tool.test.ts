@@ -46,9 +46,8 @@ const team = (): Agent =>
     ],
   });
 
-function trier() {
+function trier(rootAgent = team()) {
   const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
-  const rootAgent = team();
   const loader = {
     listAgents: async () => ['app'],
     loadAgent: async () => ({ name: 'app', rootAgent }),
@@ -89,6 +88,31 @@ it('shows that somebody has to agree or to answer first', async () => {
   const asked = await trying('asks');
   expect(asked.events.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds)).toHaveLength(1);
   expect((await trying('later')).response).toBeUndefined();
+});
+
+it('asks the callbacks that the author put around the agent and its tools', async () => {
+  const paid: unknown[] = [];
+  const pay = tool('pay', ({ amount }) => {
+    paid.push(amount);
+    if (amount === 13) throw new Error('no luck');
+    return { paid: amount };
+  });
+  const isBanned = ({ state }: { state: { get(key: string): unknown } }): boolean => state.get('banned') === true;
+  const clerk = llmAgent({
+    name: 'clerk',
+    tools: [pay],
+    beforeAgent: (ctx) => (isBanned(ctx) ? { role: 'model', parts: [{ text: 'Go away' }] } : undefined),
+    beforeTool: (_tool, { amount }) => (Number(amount) > 100 ? { refused: 'too much' } : undefined),
+    afterTool: (_tool, _args, _ctx, result) => ({ ...result, checked: true }),
+    onToolError: () => ({ mended: true }),
+  });
+  const { trying } = trier(clerk);
+
+  expect((await trying('pay', { amount: 5_000 })).response?.response).toEqual({ refused: 'too much', checked: true });
+  expect((await trying('pay', { amount: 5 })).response?.response).toEqual({ paid: 5, checked: true });
+  expect((await trying('pay', { amount: 13 })).response?.response).toEqual({ mended: true, checked: true });
+  expect((await trying('pay', { amount: 5 }, { banned: true })).response).toBeUndefined();
+  expect(paid).toEqual([5, 13]);
 });
 
 it('refuses agents that are not there or have no tools', async () => {
