@@ -7,6 +7,8 @@ export interface BannerFacts {
   readonly apps: AppFinder;
   readonly address: string;
   readonly port: number;
+  /** Whether anything that development needs is served. */
+  readonly isForDevelopment: boolean;
 }
 
 const maxShown = 40;
@@ -17,7 +19,7 @@ const languages: Readonly<Record<AppSource['language'], string>> = {
 };
 
 /** What people see when the server is ready: where it is, and which apps it found. */
-export function banner({ version, agents, apps, address, port }: BannerFacts): string {
+export function banner({ version, agents, apps, address, port, isForDevelopment }: BannerFacts): string {
   const url = urlOf(address, port);
   const found = apps.list();
   const width = Math.max(0, ...found.slice(0, maxShown).map(({ name }) => name.length));
@@ -31,6 +33,7 @@ export function banner({ version, agents, apps, address, port }: BannerFacts): s
     '',
     `  Web UI  ${url}/dev-ui/`,
     `  API     ${url} (described at ${url}/docs)`,
+    ...(isForDevelopment ? [] : ['          without the routes for development: --surface dev turns them on']),
     '',
     `  Apps in ${agents}`,
     ...rows,

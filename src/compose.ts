@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { type Config, retentionOf } from './config.ts';
+import { type Config, developmentOf, retentionOf } from './config.ts';
 import { composeEngine, type EngineOptions, reachOfYaml } from './engine.ts';
 import { buildApp } from './http/app.ts';
 import type { AppFinder } from './loaders/app-source.ts';
@@ -73,6 +73,7 @@ function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<t
     artifactLimitBytes: config.artifactLimit,
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
+    development: developmentOf(config),
     ...(config.dev && { ...builderPlace(config.agents, apps), builderReach: reachOfYaml(config) }),
     ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { list, onOff, Origin, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
 import { corsHeaders } from './http/deps.ts';
+import { type DevelopmentPart, developmentParts, usualParts } from './http/surface.ts';
 import { pluginNames } from './plugins/registry.ts';
 import { OnBusy } from './schemas/run.ts';
 import type { RetentionLimits } from './services/retention.ts';
@@ -8,6 +9,8 @@ import { type ServiceKind, serviceUriFault } from './services/service-uri.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
 // docs/configuration.md are all derived from it (src/settings.ts).
+
+const surfaces = ['api', 'dev', ...developmentParts];
 
 interface Naming {
   /** Absent: the key in kebab-case. */
@@ -69,6 +72,11 @@ export const Config = z.strictObject({
   ),
   hotReload: setting(onOff().default(true), 'Whether edits of agents reach the next run'),
   dev: setting(onOff().default(false), 'Development mode: the builder of a web UI may write YAML apps'),
+  surface: setting(
+    list(z.enum(['api', 'dev', ...developmentParts], { error: `must be one of ${surfaces.join(', ')}` })).optional(),
+    `What of the API is served besides what users of the apps need: nothing (api), all that development needs (dev), or parts of it: ${developmentParts.join(', ')} (repeatable)`,
+    { value: 'PART', shown: 'dev on a loopback address, else api' },
+  ),
   strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents, which are warned of otherwise'),
   allowConfigStdioMcpServers: setting(
     onOff().default(false),
@@ -215,3 +223,11 @@ export const retentionOf = (config: Config): RetentionLimits => ({
   maxArtifactVersions: config.maxArtifactVersions,
   runTtlMs: config.runTtl,
 });
+
+/** The parts of the API for development that are on. `--dev` asks for the builder by itself. */
+export function developmentOf({ surface, host, dev }: Config): ReadonlySet<DevelopmentPart> {
+  const builder: DevelopmentPart[] = dev ? ['builder'] : [];
+  if (!surface) return new Set([...usualParts(host), ...builder]);
+  if (surface.includes('dev')) return new Set(developmentParts);
+  return new Set([...surface.filter((part) => part !== 'api' && part !== 'dev'), ...builder]);
+}

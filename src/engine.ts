@@ -1,6 +1,6 @@
 import { isLoopback } from './base/addresses.ts';
 import { redactEnvironment } from './base/redact.ts';
-import type { Config } from './config.ts';
+import { type Config, developmentOf } from './config.ts';
 import type { RunStore } from './core/run-store.ts';
 import type { Plugin } from './core/runtime.ts';
 import { Evaluations } from './evaluation/evaluations.ts';
@@ -134,9 +134,11 @@ export function appFinder({ agents, buildOutput }: Config): AppFinder {
  * The plugins asked for. Replaying is always on where only this machine can ask for it: it concerns only runs whose
  * state names a cassette, and reads no file of another name. Elsewhere it takes a folder to keep to.
  */
-function pluginsFor({ plugins, cassettes, host }: Config, log: Log): Plugin[] {
+function pluginsFor(config: Config, log: Log): Plugin[] {
+  const { plugins, cassettes, host } = config;
   const names = new Set<string>(plugins);
-  if (cassettes !== undefined || isLoopback(host)) names.add('replay');
-  const surroundings = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLoopback(host) ? '/' : '.') };
+  const isLocal = isLoopback(host) && developmentOf(config).has('evaluation');
+  if (cassettes !== undefined || isLocal) names.add('replay');
+  const surroundings = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLocal ? '/' : '.') };
   return [...names].map((name) => pluginNamed(name, surroundings));
 }

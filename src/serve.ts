@@ -3,7 +3,7 @@ import { banner } from './banner.ts';
 import { isLoopback } from './base/addresses.ts';
 import { AppError } from './base/errors.ts';
 import { type Composed, compose } from './compose.ts';
-import type { Config } from './config.ts';
+import { type Config, developmentOf } from './config.ts';
 import { watchForFaults } from './faults.ts';
 import { isFolder } from './loaders/agent-folders.ts';
 import { createLog } from './log.ts';
@@ -43,7 +43,10 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
     return 1;
   }
   const { address, port } = boundTo(composed);
-  process.stdout.write(banner({ version, agents: config.agents, apps: composed.apps, address, port }));
+  const isForDevelopment = developmentOf(config).size > 0;
+  process.stdout.write(
+    banner({ version, agents: config.agents, apps: composed.apps, address, port, isForDevelopment }),
+  );
   log.info({ host: address, port, agents: config.agents }, 'listening');
   releaseSpareMemory(startupMs);
 
@@ -55,7 +58,12 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
   return code;
 }
 
-function checkSettings({ host, insecure, agents }: Config): void {
+function checkSettings({ host, insecure, agents, dev }: Config): void {
+  if (!isLoopback(host) && dev) {
+    throw new UsageError(
+      `--dev lets whoever reaches the server write agents, which run with its rights: it works with --host 127.0.0.1 only, not with ${host}`,
+    );
+  }
   if (!isLoopback(host) && !insecure) {
     throw new UsageError(
       `--host ${host} is reachable by others, and nothing would ask them who they are: add --insecure to allow that`,

@@ -18,6 +18,7 @@ import { requestIdOf } from './request-id.ts';
 import { originForm } from './request-target.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
+import { usualParts } from './surface.ts';
 import { limitSilence } from './unhurried.ts';
 import { unknownRoute } from './unknown-route.ts';
 import { registerUploads } from './uploads.ts';
@@ -44,7 +45,18 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const idleBeats = config.liveIdleMs / config.livePingMs;
   const { defaultApp } = config;
   const limits = { artifactLimitBytes: config.artifactLimitBytes, bodyLimitBytes: config.bodyLimitBytes };
-  const operations = routeTable({ ...deps, ...limits, active, sse, live, idleBeats, defaultApp, isClosing });
+  const development = config.development ?? usualParts(config.host);
+  const operations = routeTable({
+    ...deps,
+    ...limits,
+    development,
+    active,
+    sse,
+    live,
+    idleBeats,
+    defaultApp,
+    isClosing,
+  });
 
   // Fastify takes its body for content to be checked; to us it is a method like others we do not know.
   app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });

@@ -14,6 +14,7 @@ import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey, State } from '../schemas/session.ts';
 import type { TraceQuery } from '../telemetry/trace-summary.ts';
 import type { Reach } from '../tools/reach.ts';
+import type { DevelopmentPart } from './surface.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
 export interface RunEvents extends AsyncIterable<Event> {
@@ -50,6 +51,8 @@ export interface ForkRequest {
   readonly sessionId?: string | undefined;
   readonly content?: Content | undefined;
   readonly state?: State | undefined;
+  /** Whether `content` may take the place of what the user said only. */
+  readonly ownWordsOnly?: boolean | undefined;
 }
 
 /** What the routes need to go back in a session, and to go on in a copy of it. */
@@ -112,6 +115,8 @@ export interface HttpConfig {
   readonly builderApp?: string;
   /** How far agents get that it writes. */
   readonly builderReach?: Reach;
+  /** The parts of the API for development that are on; absent: all on a loopback address, none elsewhere. */
+  readonly development?: ReadonlySet<DevelopmentPart>;
   /** App that requests mean which name none. */
   readonly defaultApp?: string;
   /** How long running runs may go on once the server closes. */

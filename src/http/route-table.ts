@@ -2,8 +2,8 @@ import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
 import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
-import { agentViewOperations } from './routes/agent-views.ts';
-import { appOperations } from './routes/apps.ts';
+import { agentViewOperations, toolRunOperations } from './routes/agent-views.ts';
+import { appInfoOperations, appOperations } from './routes/apps.ts';
 import { artifactUploads } from './routes/artifact-content.ts';
 import { artifactOperations } from './routes/artifacts.ts';
 import { branchingOperations } from './routes/branching.ts';
@@ -25,6 +25,7 @@ import { testOperations } from './routes/tests.ts';
 import { traceListOperations } from './routes/trace-list.ts';
 import { traceOperations } from './routes/traces.ts';
 import type { SseOptions } from './sse.ts';
+import { type DevelopmentPart, isOff, refusal, type Surface, writeRights } from './surface.ts';
 
 export interface TableContext extends HttpDeps {
   readonly active: ActiveRuns;
@@ -35,34 +36,60 @@ export interface TableContext extends HttpDeps {
   readonly defaultApp: string | undefined;
   readonly artifactLimitBytes: number;
   readonly bodyLimitBytes: number;
+  /** The parts for development that are on. */
+  readonly development: ReadonlySet<DevelopmentPart>;
 }
 
-/** Every operation of the API, each declared once with all its spellings. */
-export function routeTable(context: TableContext): Operation[] {
-  const operations: Operation[] = [
-    ...appOperations(context.loader),
-    ...agentViewOperations(context),
-    ...sessionOperations(context),
-    ...sessionViewOperations(context.services),
-    ...branchingOperations(context.runner),
-    ...runOperations(context),
-    ...runResourceOperations(context),
-    ...liveOperations(context),
-    ...artifactOperations(context.services),
-    ...artifactUploads(context),
-    ...memoryOperations(context.services),
-    ...traceOperations(context.traces),
-    ...traceListOperations(context.traces),
-    ...graphOperations({ loader: context.loader, sessions: context.services.sessions }),
-    ...evaluationOperations(context),
-    ...builderOperations(context),
-    ...serverOperations(context),
-    ...capabilityOperations(context, () => operations),
-    ...devUiOperations(),
-    ...openApiOperations(() => operations, context.version),
-  ];
-  return operations;
+/** An operation and whom it is for. */
+export interface Route extends Operation {
+  readonly surface: Surface;
 }
+
+/**
+ * Every operation of the API, each declared once with all its spellings. Those that are switched off say so when they are
+ * called, and are described nowhere.
+ */
+export function routeTable(shared: TableContext): Route[] {
+  const { loader, services, traces, evaluations, development } = shared;
+  const context = { ...shared, rights: writeRights(development) };
+  const served = (): Operation[] => routes.filter(({ surface }) => !isOff(surface, development));
+  const routes: Route[] = [
+    ...meantFor('api', [
+      ...appOperations({ loader, showsFaults: development.has('app-details') }),
+      ...sessionOperations({ ...context, evaluations: development.has('evaluation') ? evaluations : undefined }),
+      ...sessionViewOperations(services),
+      ...branchingOperations(context),
+      ...runOperations(context),
+      ...runResourceOperations(context),
+      ...liveOperations(context),
+      ...artifactOperations(services),
+      ...artifactUploads(context),
+      ...memoryOperations(services),
+    ]),
+    ...meantFor('app-details', [
+      ...appInfoOperations(loader),
+      ...agentViewOperations(loader),
+      ...graphOperations({ loader, sessions: services.sessions }),
+    ]),
+    ...meantFor('tools', toolRunOperations(context)),
+    ...meantFor('traces', [...traceOperations(traces), ...traceListOperations(traces)]),
+    ...meantFor('evaluation', evaluationOperations(context)),
+    ...meantFor('builder', builderOperations(context)),
+    ...meantFor('public', [
+      ...serverOperations(context),
+      ...capabilityOperations(context, served),
+      ...devUiOperations(),
+      ...openApiOperations(served, context.version),
+    ]),
+  ];
+  return routes.map((route) => {
+    const { surface } = route;
+    return isOff(surface, development) ? { ...refusal(route, surface), surface } : route;
+  });
+}
+
+const meantFor = (surface: Surface, operations: readonly Operation[]): Route[] =>
+  operations.map((operation) => ({ ...operation, surface }));
 
 function evaluationOperations({ evaluations, active, sse }: TableContext): Operation[] {
   if (!evaluations) return [];

@@ -4,7 +4,7 @@ import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
 import { importedCount } from '../core/imported-events.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Services } from '../core/services.ts';
-import type { Content } from '../schemas/content.ts';
+import { asUserMessage, type Content, modelPartIn } from '../schemas/content.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import { keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
 
@@ -17,13 +17,16 @@ export interface ForkRequest {
   readonly sessionId?: string | undefined;
   /** What the last event the fork keeps says instead, as an event of its own. */
   readonly content?: Content | undefined;
+  /** Whether `content` may take the place of what the user said only, and not of what an agent did. */
+  readonly ownWordsOnly?: boolean | undefined;
   /** Merged into the state of that moment; `null` deletes a key. */
   readonly state?: State | undefined;
 }
 
 /**
  * A new session with the history, state and artifacts the old one had after an event. Throws `session_not_found`,
- * `event_not_found`, `session_exists`, and `invalid_request` for a change of no event. The old session is not touched.
+ * `event_not_found`, `session_exists`, `import_not_allowed` for words that only an agent may say, and `invalid_request`
+ * for a change of no event. The old session is not touched.
  */
 export async function forkSession(services: Services, key: SessionKey, request: ForkRequest): Promise<Session> {
   const session = await mustGet(services, key);
@@ -78,14 +81,26 @@ function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkReq
  * Makes the last event say and do what the fork asks for; of the state, what the history would undo otherwise. It gets a
  * new id then: what is known of the old event, such as its trace, is not true of this one.
  */
-function changeLast(kept: Event[], { content, state = {} }: ForkRequest): void {
+function changeLast(kept: Event[], { content, state = {}, ownWordsOnly }: ForkRequest): void {
   const written = new Set(kept.flatMap((event) => Object.keys(event.actions.stateDelta)));
   const delta = Object.fromEntries(Object.entries(state).filter(([key]) => written.has(key)));
   if (!content && Object.keys(delta).length === 0) return;
   const last = kept.pop();
   if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
   const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
-  kept.push({ ...last, id: newId(), actions, ...(content && { content }) });
+  const said = content && (last.author === 'user' ? userWords(content) : agentWords(content, ownWordsOnly));
+  kept.push({ ...last, id: newId(), actions, ...(said && { content: said }) });
+}
+
+function userWords(content: Content): Content {
+  const modelPart = modelPartIn(content);
+  if (modelPart === undefined) return asUserMessage(content);
+  throw new AppError('invalid_request', `content: may not hold what only models say (${modelPart})`);
+}
+
+function agentWords(content: Content, ownWordsOnly = false): Content {
+  if (!ownWordsOnly) return content;
+  throw new AppError('import_not_allowed', 'Clients may not put other words into the mouth of an agent here');
 }
 
 /** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */

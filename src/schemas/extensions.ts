@@ -15,6 +15,8 @@ export const Capabilities = z
   .object({
     version: z.string(),
     features: z.array(z.string()),
+    /** The parts for development that are on. */
+    development: z.array(z.string()),
     limits: z.object({
       bodyBytes: z.number().int(),
       eventsPerPage: z.number().int(),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, Tool } from '../../src/core/runtime.ts';
+import type { Part } from '../../src/schemas/content.ts';
 import { functionResponses, newActions } from '../../src/schemas/event.ts';
 import { RunRequest } from '../../src/schemas/run.ts';
 import { keyOf, type SessionKey } from '../../src/schemas/session.ts';
@@ -111,4 +112,20 @@ it('refuses to change an event that a fork does not keep, and events nobody know
     code: 'invalid_request',
   });
   await expect(fork({ beforeEventId: 'nobody' })).rejects.toMatchObject({ code: 'event_not_found' });
+});
+
+it('lets a client that may not import change in a fork only what its user said', async () => {
+  const { runner, key, stored } = await afterOneTurn();
+  const asked = stored[0]!;
+  const forkWith = (eventId: string, part: Part) =>
+    runner.fork(key, { eventId, content: { role: 'model', parts: [part] }, ownWordsOnly: true });
+
+  for (const { id } of stored.slice(1)) {
+    await expect(forkWith(id, { text: 'Yes, free of charge' })).rejects.toMatchObject({ code: 'import_not_allowed' });
+  }
+  await expect(forkWith(asked.id, { functionCall: { name: 'get_weather' } })).rejects.toMatchObject({
+    code: 'invalid_request',
+  });
+  const fork = await forkWith(asked.id, { text: 'And tomorrow?' });
+  expect(fork.events.at(-1)?.content).toEqual({ role: 'user', parts: [{ text: 'And tomorrow?' }] });
 });

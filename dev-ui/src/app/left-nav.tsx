@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, Plus } from 'lucide-react';
 import { type AppSummary, listApps } from '../api/apps.ts';
+import { readCapabilities } from '../api/extensions.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Link } from './link.tsx';
 import { appIn } from './names.ts';
@@ -19,6 +20,9 @@ export function LeftNav() {
   const lastApp = useSettings((state) => state.lastApp);
   const app = appIn(path) ?? lastApp;
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal), refetchInterval: 15_000 });
+  const capabilities = useQuery({ queryKey: ['capabilities'], queryFn: ({ signal }) => readCapabilities(signal) });
+  const parts = capabilities.data?.development;
+  const isServed = ({ part }: PageSpec): boolean => part === undefined || (parts?.includes(part) ?? true);
   return (
     <div className="nav">
       <section className="nav-section">
@@ -35,7 +39,7 @@ export function LeftNav() {
         <SessionList app={app} />
       )}
       <ul className="nav-section nav-pages">
-        {pages.map((page) => (
+        {pages.filter(isServed).map((page) => (
           <PageEntry key={page.pattern} page={page} app={app} path={path} />
         ))}
       </ul>

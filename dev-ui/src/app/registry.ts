@@ -13,6 +13,8 @@ export interface PageSpec {
   readonly pattern: string;
   readonly title: string;
   readonly load: Load<{ readonly params: Readonly<Record<string, string>> }>;
+  /** The part of the API that it needs and that a server may have switched off, as `/capabilities` calls it. */
+  readonly part?: string;
   /** An entry in the left navigation; `appPage` makes its address from the current app (`:app`). */
   readonly nav?: { readonly label: string; readonly icon: LucideIcon; readonly order: number };
 }

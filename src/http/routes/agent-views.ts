@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AgentLoader } from '../../core/runtime.ts';
 import { AgentGraph, AppTool, ToolOutcome, ToolTrial } from '../../schemas/extensions.ts';
 import type { HttpDeps } from '../deps.ts';
 import { agentGraph, appTools } from '../graphs/agent-graph.ts';
@@ -10,9 +11,8 @@ import { clientSignal } from '../run-headers.ts';
 const tag = 'Apps';
 
 /** Agents and tools of an app as data: extensions of ours (docs/extensions.md). */
-export function agentViewOperations({ loader, tryTool }: Pick<HttpDeps, 'loader' | 'tryTool'>): Operation[] {
+export function agentViewOperations(loader: AgentLoader): Operation[] {
   return [
-    ...(tryTool ? [trialOperation(tryTool)] : []),
     operation({
       method: 'GET',
       paths: ['/apps/{appName}/agent-graph'],
@@ -36,26 +36,30 @@ export function agentViewOperations({ loader, tryTool }: Pick<HttpDeps, 'loader'
   ];
 }
 
-function trialOperation(tryTool: NonNullable<HttpDeps['tryTool']>): Operation {
-  return operation({
-    method: 'POST',
-    paths: ['/apps/{appName}/tools/run'],
-    tag,
-    feature: 'run-tool',
-    summary: 'Run one tool without a model; nothing it changes is kept',
-    params: AppParams,
-    body: ToolTrial,
-    answer: { schema: ToolOutcome },
-    async handle({ params, body }, { reply }): Promise<ToolOutcome> {
-      const startedAt = performance.now();
-      const { response, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));
-      return {
-        response: response?.response ?? null,
-        stateDelta: actions?.stateDelta ?? {},
-        artifacts: actions?.artifactDelta ?? {},
-        requests: openRequests(events),
-        ms: performance.now() - startedAt,
-      };
-    },
-  });
+/** Tools by themselves. Absent where the server has no way to run them. */
+export function toolRunOperations({ tryTool }: Pick<HttpDeps, 'tryTool'>): Operation[] {
+  if (!tryTool) return [];
+  return [
+    operation({
+      method: 'POST',
+      paths: ['/apps/{appName}/tools/run'],
+      tag,
+      feature: 'run-tool',
+      summary: 'Run one tool without a model; nothing it changes is kept',
+      params: AppParams,
+      body: ToolTrial,
+      answer: { schema: ToolOutcome },
+      async handle({ params, body }, { reply }): Promise<ToolOutcome> {
+        const startedAt = performance.now();
+        const { response, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));
+        return {
+          response: response?.response ?? null,
+          stateDelta: actions?.stateDelta ?? {},
+          artifacts: actions?.artifactDelta ?? {},
+          requests: openRequests(events),
+          ms: performance.now() - startedAt,
+        };
+      },
+    }),
+  ];
 }

@@ -10,7 +10,13 @@ import { AppParams, QueryFlag } from '../path-params.ts';
 const tag = 'Apps';
 const ListQuery = lenient({ detailed: QueryFlag.optional(), relativePath: z.unknown().optional() });
 
-export function appOperations(loader: AgentLoader): Operation[] {
+interface AppRoutes {
+  readonly loader: AgentLoader;
+  /** Whether the list tells what is wrong with an app, and when it was reloaded. */
+  readonly showsFaults: boolean;
+}
+
+export function appOperations({ loader, showsFaults }: AppRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
@@ -23,10 +29,21 @@ export function appOperations(loader: AgentLoader): Operation[] {
         const names = await loader.listAgents();
         if (!query.detailed) return names;
         const apps: AppSummary[] = [];
-        for (const name of names) apps.push(await summaryOf(loader, name)); // one by one: each may load code
+        for (const name of names) {
+          const { error, reloads, ...summary } = await summaryOf(loader, name); // one by one: each may load code
+          if (showsFaults)
+            apps.push({ ...summary, ...(error !== undefined && { error }), ...(reloads && { reloads }) });
+          else apps.push({ ...summary, ...(error !== undefined && { error: 'This app does not work as it is' }) });
+        }
         return { apps };
       },
     }),
+  ];
+}
+
+/** How an app is made. */
+export function appInfoOperations(loader: AgentLoader): Operation[] {
+  return [
     operation({
       method: 'GET',
       paths: ['/apps/{appName}/app-info', '/dev/apps/{appName}/app-info'],

@@ -7,6 +7,7 @@ import type { SessionBrancher } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { SessionParams } from '../path-params.ts';
 import { sendSession } from '../session-answer.ts';
+import type { DevelopmentPart, WriteRights } from '../surface.ts';
 
 const one = '/apps/{appName}/users/{userId}/sessions/{sessionId}';
 const tag = 'Sessions';
@@ -24,8 +25,16 @@ const ForkBody = z.preprocess(
 );
 const RewindBody = lenient({ invocationId: z.string() });
 
+interface BranchingRoutes {
+  readonly runner: SessionBrancher;
+  readonly rights: WriteRights;
+  readonly development: ReadonlySet<DevelopmentPart>;
+}
+
 /** Going back and going on elsewhere: extensions of ours, absent from the ADK servers. */
-export function branchingOperations(runner: SessionBrancher): Operation[] {
+export function branchingOperations({ runner, rights, development }: BranchingRoutes): Operation[] {
+  const ownWordsOnly = !development.has('import');
+
   return [
     operation({
       method: 'POST',
@@ -36,7 +45,10 @@ export function branchingOperations(runner: SessionBrancher): Operation[] {
       params: SessionParams,
       body: ForkBody,
       answer: { schema: Session, description: 'The new session' },
-      handle: async ({ params, body }, { reply }) => sendSession(reply, await runner.fork(params, body)),
+      async handle({ params, body }, { reply }) {
+        rights.checkState(body.state);
+        return sendSession(reply, await runner.fork(params, { ...body, ownWordsOnly }));
+      },
     }),
     operation({
       method: 'POST',

@@ -4,6 +4,7 @@ import { PriceTable, type Prices } from '../../schemas/prices.ts';
 import { type HttpConfig, httpDefaults, type StoreKinds } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { sessionsPerPage } from '../session-summaries.ts';
+import type { DevelopmentPart } from '../surface.ts';
 import { tracesPerPage } from './trace-list.ts';
 
 interface CapabilityRoutes {
@@ -12,6 +13,7 @@ interface CapabilityRoutes {
   readonly stores?: StoreKinds;
   readonly prices?: Prices;
   readonly config?: Partial<HttpConfig>;
+  readonly development: ReadonlySet<DevelopmentPart>;
 }
 
 const tag = 'Server';
@@ -19,7 +21,7 @@ const eventsPerPage = 1_000;
 
 /** What the server can do, and what models cost. `operations` is asked when a client asks. */
 export function capabilityOperations(
-  { version, services, stores = {}, prices = {}, config }: CapabilityRoutes,
+  { version, services, stores = {}, prices = {}, config, development }: CapabilityRoutes,
   operations: () => readonly Operation[],
 ): Operation[] {
   const storeOf = (kind = 'memory') => ({ kind, durable: kind !== 'memory' });
@@ -35,6 +37,7 @@ export function capabilityOperations(
       handle: (): Capabilities => ({
         version,
         features: [...new Set(operations().flatMap(({ feature }) => feature ?? []))].toSorted(),
+        development: [...development].toSorted(),
         limits: {
           bodyBytes: config?.bodyLimitBytes ?? httpDefaults.bodyLimitBytes,
           eventsPerPage,

@@ -9,6 +9,7 @@ import type { Log, RunStarter } from '../deps.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
 import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
 import { sendFrames, sendRun, type SseOptions } from '../sse.ts';
+import type { WriteRights } from '../surface.ts';
 
 interface RunRoutes {
   readonly runner: RunStarter;
@@ -17,9 +18,10 @@ interface RunRoutes {
   readonly sse: SseOptions;
   readonly log: Log;
   readonly defaultApp: string | undefined;
+  readonly rights: WriteRights;
 }
 
-export function runOperations({ runner, runs, active, sse, log, defaultApp }: RunRoutes): Operation[] {
+export function runOperations({ runner, runs, active, sse, log, defaultApp, rights }: RunRoutes): Operation[] {
   const body = runRequestFor(defaultApp, RunRequest);
   const submit = submitter(runs);
   return [
@@ -31,6 +33,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
       body,
       answer: { schema: z.array(Event), description: 'The events in order, without the user message' },
       async handle({ body: request }, { request: { headers }, reply }) {
+        rights.checkState(request.stateDelta);
         if (headers['idempotency-key'] !== undefined) return answerAll(await submit(request, reply));
         const run = active.open(reply.raw, request.onDisconnect);
         try {
@@ -60,6 +63,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
         description: 'One `data:` line of JSON for each event; a failure is a last object with the key `error`',
       },
       async handle({ body: request }, { request: { headers }, reply }) {
+        rights.checkState(request.stateDelta);
         if (request.resumable === true || headers['idempotency-key'] !== undefined) {
           const { frames, runId, signal } = await submit(request, reply);
           await sendFrames(reply, frames, { runId, signal }, sse);

@@ -10,10 +10,12 @@ import { QueryCount, SessionParams } from '../path-params.ts';
 import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
 import { sendFrames, type SseOptions } from '../sse.ts';
 import { readPosition } from '../stream-position.ts';
+import type { WriteRights } from '../surface.ts';
 
 interface RunResourceRoutes {
   readonly runs: Runs;
   readonly sse: SseOptions;
+  readonly rights: WriteRights;
 }
 
 const all = '/apps/{appName}/users/{userId}/sessions/{sessionId}/runs';
@@ -28,7 +30,7 @@ const StreamQuery = lenient({ lastEventId: z.string().optional() });
 const CancelBody = z.preprocess((body) => body ?? {}, lenient({ rollback: z.boolean().default(false) }));
 
 /** Runs as resources, an extension of ours: started in the background, looked at, joined and ended by anybody. */
-export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operation[] {
+export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes): Operation[] {
   return [
     operation({
       method: 'POST',
@@ -40,6 +42,7 @@ export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operati
       body: RunBody,
       answer: { status: 202, schema: Run, description: 'The run, queued or running' },
       async handle({ params, body }, { request, reply }) {
+        rights.checkState(body.stateDelta);
         const idempotencyKey = idempotencyKeyOf(request);
         const { run, replayed } = await runs.submit({ ...body, ...params }, { idempotencyKey });
         const path = [params.appName, params.userId, params.sessionId, run.id].map(encodeURIComponent);

@@ -20,6 +20,7 @@ import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { QueryCount, QuerySeconds, SessionParams, UserParams } from '../path-params.ts';
 import { sendEventPage, sendSession } from '../session-answer.ts';
+import type { WriteRights } from '../surface.ts';
 import { parse } from '../validation.ts';
 
 interface SessionRoutes {
@@ -27,6 +28,7 @@ interface SessionRoutes {
   readonly services: Services;
   readonly traces: TraceReader;
   readonly evaluations?: Pick<Evaluations, 'restore'> | undefined;
+  readonly rights: WriteRights;
 }
 
 const users = '/apps/{appName}/users/{userId}/sessions';
@@ -47,7 +49,7 @@ const EventsQuery = lenient({
 /** `null` and no body at all mean the same as `{}`. */
 const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
 
-export function sessionOperations({ loader, services, traces, evaluations }: SessionRoutes): Operation[] {
+export function sessionOperations({ loader, services, traces, evaluations, rights }: SessionRoutes): Operation[] {
   const { sessions } = services;
 
   const found = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T> => {
@@ -88,6 +90,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       async handle({ params, body }, { reply }) {
         await checkApp(params.appName);
         const { sessionId, state, events } = body;
+        rights.checkSession(body);
         return sendSession(reply, await sessions.createSession(params, { sessionId, state, ...brought(events) }));
       },
     }),
@@ -112,6 +115,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       async handle({ params: { sessionId, ...owner }, body }, { reply }) {
         await checkApp(owner.appName);
         const { state, events } = asSessionRequest(body);
+        rights.checkSession({ state, events });
         return sendSession(reply, await sessions.createSession(owner, { sessionId, state, ...brought(events) }));
       },
     }),
@@ -124,6 +128,7 @@ export function sessionOperations({ loader, services, traces, evaluations }: Ses
       body: SessionPatch,
       answer: { schema: Session },
       async handle({ params, body }, { reply }) {
+        rights.checkState(body.stateDelta);
         const session = await found(params, () => sessions.getSession(params, { numRecentEvents: 1 }));
         const actions = { ...newActions(), stateDelta: body.stateDelta };
         await sessions.appendEvent(session, newEvent({ invocationId: newId('p-') }, 'user', { actions }));

@@ -16,6 +16,7 @@ export const contributions: readonly Contribution[] = [
     kind: 'page',
     pattern: '/apps/:app/evals',
     title: 'Evaluations',
+    part: 'evaluation',
     load: async () => (await import('./sets-page.tsx')).SetsPage,
     nav: { label: 'Evaluations', icon: ClipboardCheck, order: 30 },
   },

@@ -8,6 +8,7 @@ export const contributions: readonly Contribution[] = [
     kind: 'page',
     pattern: '/traces',
     title: 'Traces',
+    part: 'traces',
     load: async () => (await import('./trace-list.tsx')).TraceList,
     nav: { label: 'Traces', icon: ChartNoAxesGantt, order: 40 },
   },

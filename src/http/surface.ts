@@ -1,0 +1,81 @@
+import { isLoopback } from '../base/addresses.ts';
+import { AppError } from '../base/errors.ts';
+import type { Event } from '../schemas/event.ts';
+import type { State } from '../schemas/session.ts';
+import type { Operation } from './operation.ts';
+
+/**
+ * What development needs and the users of an app do not: routes that show how apps are made and what others said, that
+ * change files, or that cost money; and the rights to bring a history along and to write what all users of an app read.
+ */
+export const developmentParts = [
+  'app-details',
+  'app-state',
+  'builder',
+  'evaluation',
+  'import',
+  'tools',
+  'traces',
+] as const;
+export type DevelopmentPart = (typeof developmentParts)[number];
+
+/** Whom an operation is for: anybody, the users of the apps, or those who develop them. */
+export type Surface = 'public' | 'api' | DevelopmentPart;
+
+/** The parts that are on where nobody says which: all where only this machine can call, else none. */
+export const usualParts = (host: string): ReadonlySet<DevelopmentPart> =>
+  new Set(isLoopback(host) ? developmentParts : []);
+
+/** Whether an operation is switched off. */
+export const isOff = (surface: Surface, development: ReadonlySet<DevelopmentPart>): surface is DevelopmentPart =>
+  surface !== 'public' && surface !== 'api' && !development.has(surface);
+
+const howTo = (part: DevelopmentPart): string =>
+  `Start the server with --surface ${part} to allow it, or with --surface dev for all that development needs`;
+
+/** What answers in the place of an operation that is switched off. */
+export function refusal(operation: Operation, part: DevelopmentPart): Operation {
+  const { method, paths, tag, summary, answer } = operation;
+  return {
+    method,
+    paths,
+    tag,
+    summary,
+    answer,
+    handle: () => {
+      throw new AppError('development_route_off', `This route is for development and off. ${howTo(part)}`);
+    },
+  };
+}
+
+/** What callers may write into sessions. */
+export interface WriteRights {
+  /** Throws `app_state_not_allowed` for keys that all users of an app share. */
+  checkState(state: State | undefined): void;
+  /** Throws `import_not_allowed` for a history that the caller brings along, and what `checkState` throws. */
+  checkSession(session: { readonly state?: State | undefined; readonly events?: readonly Event[] | undefined }): void;
+}
+
+export function writeRights(development: ReadonlySet<DevelopmentPart>): WriteRights {
+  const checkState: WriteRights['checkState'] = (state) => {
+    if (state === undefined || development.has('app-state')) return;
+    for (const key in state) {
+      if (!key.startsWith('app:')) continue;
+      const shown = JSON.stringify(key.slice(0, 100));
+      throw new AppError(
+        'app_state_not_allowed',
+        `Clients may not write the app's state (${shown}). ${howTo('app-state')}`,
+      );
+    }
+  };
+  return {
+    checkState,
+    checkSession({ state, events = [] }) {
+      checkState(state);
+      if (events.length > 0 && !development.has('import')) {
+        throw new AppError('import_not_allowed', `Clients may not bring events along. ${howTo('import')}`);
+      }
+      for (const { actions } of events) checkState(actions.stateDelta);
+    },
+  };
+}
