@@ -21,7 +21,7 @@ export class EvalResults {
   /** Throws `eval_not_found`, and `invalid_request` when the file holds no result. */
   async get(appName: string, resultId: string): Promise<EvalSetResult> {
     const text = await this.#files.read(appName, 'result', resultId);
-    if (text === undefined) throw new AppError('eval_not_found', `Evaluation result "${resultId}" not found`);
+    if (text === undefined) throw new AppError('eval_not_found', `Evaluation result not found: ${resultId}`);
     try {
       const json: unknown = JSON.parse(text);
       // ADK once wrote the JSON text of a result as a JSON string.
@@ -54,7 +54,7 @@ export class EvalResults {
   /** Throws `eval_not_found`. */
   async delete(appName: string, resultId: string): Promise<void> {
     if (await this.#files.remove(appName, 'result', resultId)) return;
-    throw new AppError('eval_not_found', `Evaluation result "${resultId}" not found`);
+    throw new AppError('eval_not_found', `Evaluation result not found: ${resultId}`);
   }
 }
 

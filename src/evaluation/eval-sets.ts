@@ -140,8 +140,8 @@ export function parseEvalSet(text: string, evalSetId: string): EvalSet {
 
 const indexOf = (set: EvalSet, caseId: string): number => set.evalCases.findIndex(({ evalId }) => evalId === caseId);
 
-const setNotFound = (setId: string): AppError => new AppError('eval_not_found', `Evaluation set "${setId}" not found`);
+const setNotFound = (setId: string): AppError => new AppError('eval_not_found', `Evaluation set not found: ${setId}`);
 const caseNotFound = (caseId: string, setId: string): AppError =>
-  new AppError('eval_not_found', `Evaluation case "${caseId}" not found in set "${setId}"`);
+  new AppError('eval_not_found', `Evaluation case not found: ${caseId}`);
 const caseExists = (caseId: string, setId: string): AppError =>
   new AppError('eval_exists', `Evaluation case "${caseId}" already exists in set "${setId}"`);

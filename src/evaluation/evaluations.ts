@@ -197,7 +197,7 @@ function casesFor({ evalCases, evalSetId }: EvalSet, { evalCaseIds, evalIds }: R
   const known = new Set(evalCases.map(({ evalId }) => evalId));
   const unknown = [...wanted].find((id) => !known.has(id));
   if (unknown === undefined) return evalCases.filter(({ evalId }) => wanted.has(evalId));
-  throw new AppError('eval_not_found', `Evaluation case "${unknown}" not found in set "${evalSetId}"`);
+  throw new AppError('eval_not_found', `Evaluation case not found: ${unknown}`);
 }
 
 function modeFor(evalSet: EvalSet, request: RunEvalRequest): EvalMode {

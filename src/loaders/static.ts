@@ -27,5 +27,5 @@ export function staticLoader(apps: Iterable<App>): AgentLoader {
 }
 
 export function appNotFound(appName: string): AppError {
-  return new AppError('app_not_found', `App "${appName}" not found`);
+  return new AppError('app_not_found', `App not found: ${appName}`);
 }

@@ -112,7 +112,7 @@ export class RunDesk implements Runs {
     const run = runIn(await this.#sessionOf(key), key.runId);
     if (run) return background ? { ...run, createdAt: background.createdAtMs / 1000 } : run;
     if (background) return recordOf(key, background);
-    throw new AppError('run_not_found', `Run "${key.runId}" not found`);
+    throw new AppError('run_not_found', `Run not found: ${key.runId}`);
   }
 
   async list(key: SessionKey, { status, limit = 50 }: RunFilter = {}): Promise<Run[]> {
@@ -174,7 +174,7 @@ export class RunDesk implements Runs {
     const background = this.#background.find(key);
     if (background) return background.feed.read(after, signal);
     const run = kept ?? runIn(session, key.runId);
-    if (!run) throw new AppError('run_not_found', `Run "${key.runId}" not found`);
+    if (!run) throw new AppError('run_not_found', `Run not found: ${key.runId}`);
     return this.#readEnded(run, key, after);
   }
 
@@ -312,7 +312,7 @@ export class RunDesk implements Runs {
 
   async #sessionOf(key: SessionKey, config?: GetSessionConfig): Promise<Session> {
     const session = await this.#options.services.sessions.getSession(key, config);
-    if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     return session;
   }
 }

@@ -133,9 +133,9 @@ it('runs some cases of a file, repeats them and holds them to other thresholds',
 
 it.each([
   [['eval', 'wether'], 'did you mean "weather"'],
-  [['eval', 'weather', 'none'], 'Evaluation set "none" not found'],
+  [['eval', 'weather', 'none'], 'Evaluation set not found: none'],
   [['eval', 'weather', 'none.json'], 'cannot be read'],
-  [['eval', 'weather', 'smoke:none'], 'Evaluation case "none" not found'],
+  [['eval', 'weather', 'smoke:none'], 'Evaluation case not found: none'],
   [['eval', 'weather', '--metrics', 'respons_match_score'], 'did you mean "response_match_score"'],
   [['eval', 'weather', '--threshold', 'high'], '"high" is not a number'],
   [['eval', 'weather', '--repeat', '0'], 'must be a whole number'],

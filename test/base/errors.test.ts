@@ -39,7 +39,7 @@ it('takes out values by the name before them', () => {
 });
 
 it('leaves ordinary text alone, and text it has been over', () => {
-  const text = 'Session "s1" not found; tokens: 12, see https://example.com/a?page=2';
+  const text = 'Session not found: s1; tokens: 12, see https://example.com/a?page=2';
 
   expect(redact(text)).toBe(text);
   for (const secret of secrets) expect(redact(redact(`a ${secret} b`))).toBe(redact(`a ${secret} b`));
@@ -55,9 +55,9 @@ it('finds a credential in the middle of any text', () => {
 });
 
 it('shows a caller what was foreseen and nothing of what was not', () => {
-  expect(describeError(new AppError('session_not_found', 'Session "s1" not found'))).toEqual({
+  expect(describeError(new AppError('session_not_found', 'Session not found: s1'))).toEqual({
     code: 'session_not_found',
-    message: 'Session "s1" not found',
+    message: 'Session not found: s1',
   });
   expect(describeError(new AppError('model_failed', `bad key ${secrets[0]}`)).message).toBe('bad key [redacted]');
   expect(describeError(new Error('/home/ada/app.ts broke'))).toEqual({ code: 'internal', message: 'Internal error' });

@@ -57,7 +57,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
 
     await page.goto(`${base}/dev-ui/apps/demo/u/user/s/left/compare/nobody`);
 
-    await page.getByText('Session "nobody" not found').waitFor();
+    await page.getByText('Session not found: nobody').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });

@@ -98,9 +98,9 @@ it.each(['/run', '/run_sse'])('answers a fault of the caller on %s before any ev
     type: 'urn:problem:session_not_found',
     title: 'Not Found',
     status: 404,
-    detail: 'Session "missing" not found',
+    detail: 'Session not found: missing',
     instance: url,
-    error: 'Session "missing" not found',
+    error: 'Session not found: missing',
     code: 'session_not_found',
     requestId: answer.headers['x-request-id'],
   });

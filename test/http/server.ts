@@ -139,7 +139,7 @@ const noBranching: SessionBrancher = {
 
 export const scriptedRunner = (script: Script): RunStarter => ({
   async start(request, signal) {
-    if (request.sessionId === 'missing') throw new AppError('session_not_found', 'Session "missing" not found');
+    if (request.sessionId === 'missing') throw new AppError('session_not_found', 'Session not found: missing');
     return { invocationId: 'e-1', [Symbol.asyncIterator]: () => script(request, signal)[Symbol.asyncIterator]() };
   },
 });
@@ -151,7 +151,7 @@ function loaderOf(apps: Readonly<Record<string, App | Error>>): AgentLoader {
     listAgents: async () => Object.keys(apps).toSorted(),
     async loadAgent(name) {
       const app = apps[name];
-      if (!app) throw new AppError('app_not_found', `App "${name}" not found`);
+      if (!app) throw new AppError('app_not_found', `App not found: ${name}`);
       if (app instanceof Error) throw app;
       return app;
     },

@@ -86,7 +86,7 @@ it.each(['nope', '../x', '..', '.hidden', '', 'a/b', 'a\0b', '__proto__', 'const
   async (name) => {
     const { load } = agentsDir({ 'one/agent.js': agentSource('one'), '.hidden/agent.js': agentSource('hidden') });
 
-    expect(await failureOf(load(), name)).toMatchObject({ code: 'app_not_found', message: `App "${name}" not found` });
+    expect(await failureOf(load(), name)).toMatchObject({ code: 'app_not_found', message: `App not found: ${name}` });
   },
 );
 

@@ -1,4 +1,4 @@
-import { AppError, describeError, type ErrorCode } from '../../base/errors.ts';
+import { describeError, type ErrorCode } from '../../base/errors.ts';
 
 /** Why a connection is closed, as its last frame says it. */
 export interface Closing {
@@ -11,6 +11,7 @@ const maxReasonBytes = 123;
 
 const codes: Partial<Record<ErrorCode, number>> = {
   session_not_found: 1002, // as the Python and Java servers close
+  app_not_found: 1008,
   invalid_request: 1008,
   invalid_name: 1008,
   session_busy: 1013,
@@ -23,8 +24,7 @@ const codes: Partial<Record<ErrorCode, number>> = {
 /** How a run that failed is told to its client. Details of unplanned errors stay in the log. */
 export function closingFor(error: unknown): Closing {
   const { code, message } = describeError(error);
-  const isUnknownSession = error instanceof AppError && error.code === 'session_not_found';
-  return { code: codes[code] ?? 1011, reason: fitted(isUnknownSession ? 'Session not found' : message) };
+  return { code: codes[code] ?? 1011, reason: fitted(message) };
 }
 
 /** The text cut, between characters, to what a close frame can carry. */

@@ -35,7 +35,7 @@ export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }
       async handle({ params: { artifactName: name, ...key } }, { request }) {
         if (!artifacts) throw new AppError('not_supported', 'This server keeps no artifacts');
         if (!(await sessions.getSession(key, { numRecentEvents: 1 }))) {
-          throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+          throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
         }
         const mimeType = request.headers['content-type'] ?? 'application/octet-stream';
         const limit = artifacts.saveArtifactContent ? artifactLimitBytes : bodyLimitBytes;

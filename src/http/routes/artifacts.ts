@@ -74,7 +74,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       answer: { schema: ArtifactVersion },
       async handle({ params, body }) {
         if (!(await sessions.getSession(params, { numRecentEvents: 1 }))) {
-          throw new AppError('session_not_found', `Session "${params.sessionId}" not found`);
+          throw new AppError('session_not_found', `Session not found: ${params.sessionId}`);
         }
         const { filename, artifact, customMetadata } = body;
         const version = await store().saveArtifact(params, filename, artifact, customMetadata);
@@ -155,4 +155,4 @@ function asInAdk(stored: StoredArtifactVersion): ArtifactVersion {
 }
 
 const notFound = (name: string, version: number | undefined): string =>
-  version === undefined ? `Artifact "${name}" not found` : `Version ${version} of artifact "${name}" not found`;
+  version === undefined ? `Artifact not found: ${name}` : `Artifact not found: ${name}, version ${version}`;

@@ -33,9 +33,9 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
       answer: { schema: GraphResponse },
       async handle({ params: { eventId, ...key } }) {
         const session = await sessions.getSession(key);
-        if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+        if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
         const event = session.events.find(({ id }) => id === eventId);
-        if (!event) throw new AppError('event_not_found', `Event "${eventId}" not found`);
+        if (!event) throw new AppError('event_not_found', `Event not found: ${eventId}`);
         const app = await loader.loadAgent(key.appName);
         return { dotSrc: eventGraph(app.rootAgent, event) };
       },
@@ -84,7 +84,7 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
       async handle({ params, query: { darkMode = false, node = '' } }) {
         const root = (await loader.loadAgent(params.appName)).rootAgent;
         const wanted = agentAt(root, node);
-        if (!wanted) throw new AppError('not_found', `Node "${node}" not found in app "${params.appName}"`);
+        if (!wanted) throw new AppError('not_found', `Node not found: ${node}`);
         return { ...levelImages(root, darkMode), dotSrc: structureGraph(wanted, darkMode) };
       },
     }),

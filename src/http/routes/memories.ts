@@ -24,7 +24,7 @@ export function memoryOperations({ sessions, memories }: Services): Operation[] 
       async handle({ params, body }) {
         if (!memories) throw new AppError('invalid_request', 'Memory service is not configured.');
         const session = await sessions.getSession({ ...params, sessionId: body.sessionId });
-        if (!session) throw new AppError('session_not_found', `Session "${body.sessionId}" not found`);
+        if (!session) throw new AppError('session_not_found', `Session not found: ${body.sessionId}`);
         await memories.addSessionToMemory(session);
       },
     }),

@@ -42,7 +42,7 @@ export function sessionViewOperations({ sessions, artifacts }: Services): Operat
       answer: { schema: OpenRequests },
       async handle({ params }) {
         const session = await sessions.getSession(params);
-        if (!session) throw new AppError('session_not_found', `Session "${params.sessionId}" not found`);
+        if (!session) throw new AppError('session_not_found', `Session not found: ${params.sessionId}`);
         return { requests: openRequests(activeEvents(session.events)) };
       },
     }),

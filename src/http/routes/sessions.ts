@@ -55,7 +55,7 @@ export function sessionOperations({ loader, services, traces, evaluations, right
   const found = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T> => {
     // One of an evaluation may have gone with an earlier process; its result still has it.
     const session = (await read()) ?? ((await evaluations?.restore(key)) ? await read() : undefined);
-    if (!session) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     return session;
   };
   const find = (key: SessionKey, config?: GetSessionConfig): Promise<SessionReading> =>
@@ -66,7 +66,7 @@ export function sessionOperations({ loader, services, traces, evaluations, right
     if (known.names.has(appName) && nowMs < known.untilMs) return;
     known.names = new Set(await loader.listAgents());
     known.untilMs = nowMs + appListMs;
-    if (!known.names.has(appName)) throw new AppError('app_not_found', `App "${appName}" not found`);
+    if (!known.names.has(appName)) throw new AppError('app_not_found', `App not found: ${appName}`);
   };
 
   return [

@@ -45,7 +45,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       answer: { schema: Trace },
       handle({ params: { traceId } }) {
         const trace = traces.trace(traceId);
-        if (!trace) throw new AppError('trace_not_found', `Trace "${traceId}" not found`);
+        if (!trace) throw new AppError('trace_not_found', `Trace not found: ${traceId}`);
         return trace;
       },
     }),
@@ -59,7 +59,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       answer: { schema: LiveSpan },
       handle({ params: { traceId, spanId } }) {
         const span = traces.span(traceId, spanId);
-        if (!span) throw new AppError('trace_not_found', `Span "${spanId}" of trace "${traceId}" not found`);
+        if (!span) throw new AppError('trace_not_found', `Span not found: ${spanId}`);
         return span;
       },
     }),

@@ -29,7 +29,7 @@ export function traceOperations(traces: TraceReader): Operation[] {
       answer: { schema: z.record(z.string(), z.unknown()) },
       handle({ params }) {
         const attributes = traces.forEvent(params.eventId);
-        if (!attributes) throw new AppError('trace_not_found', `Trace of event "${params.eventId}" not found`);
+        if (!attributes) throw new AppError('trace_not_found', `Trace of event not found: ${params.eventId}`);
         return attributes;
       },
     }),

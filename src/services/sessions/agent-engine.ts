@@ -274,7 +274,7 @@ export class AgentEngineSessions implements SessionService, Archive {
 const nameOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stringify([appName, userId, sessionId]);
 
 const notFound = ({ sessionId }: SessionKey): AppError =>
-  new AppError('session_not_found', `Session "${sessionId}" not found`);
+  new AppError('session_not_found', `Session not found: ${sessionId}`);
 
 /** An id as the service takes it: its first character is a letter. */
 function letterFirst(): string {

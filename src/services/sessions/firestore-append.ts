@@ -44,7 +44,7 @@ export async function appendEvent(database: FirestoreDatabase, heads: SessionHea
   const document = eventDocument(event, newId());
   let head = heads.get(id) ?? (await database.insist((open) => headOf(open, id)));
   for (let attempt = 0; ; attempt += 1) {
-    if (!head) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    if (!head) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     const { number } = head;
     try {
       const from = head;

@@ -73,7 +73,7 @@ export function pageRange(
   const size = Math.min(pageSize, maxPageSize);
   const place = (eventId: string): number => {
     const found = positionOf(eventId);
-    if (found === undefined) throw new AppError('event_not_found', `Event "${eventId}" not found`);
+    if (found === undefined) throw new AppError('event_not_found', `Event not found: ${eventId}`);
     return found;
   };
   const goesOnAt = pageToken === undefined ? undefined : positionIn(pageToken);

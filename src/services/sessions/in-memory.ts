@@ -143,7 +143,7 @@ export class InMemorySessions implements SessionService {
 
   #require(key: SessionKey): StoredSession {
     const stored = this.#find(key);
-    if (!stored) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    if (!stored) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     return stored;
   }
 

@@ -206,7 +206,7 @@ export class PostgresSessionTables implements SessionTables {
   /** Why nothing was appended; or, for a step that was stored before, what was. */
   async #explain(key: SessionKey, guard: AppendGuard | undefined): Promise<Appended> {
     const row = await this.find(key);
-    if (!row || !guard) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    if (!row || !guard) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     const stored = await this.#storedStep(row, guard);
     if (stored) return stored;
     throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${key.sessionId}" any more`);

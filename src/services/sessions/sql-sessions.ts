@@ -171,7 +171,7 @@ export class SqlSessions implements SessionService, Archive {
 
   async #require(key: SessionKey): Promise<SessionRow> {
     const row = await this.#find(key);
-    if (!row) throw new AppError('session_not_found', `Session "${key.sessionId}" not found`);
+    if (!row) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     return row;
   }
 

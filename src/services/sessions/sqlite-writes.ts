@@ -87,7 +87,7 @@ export function appendEvent({ connection, dialect }: WriteContext, input: Append
   const { key, event, changes, guard } = input;
   const { appName, userId, sessionId } = key;
   const row = connection.get<Writable>(writableSession, sessionId, appName, userId);
-  if (!row) throw new AppError('session_not_found', `Session "${sessionId}" not found`);
+  if (!row) throw new AppError('session_not_found', `Session not found: ${sessionId}`);
   const before = lastUpdateOf(row, dialect);
   if (guard && guard.fence !== row.fence) {
     throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${sessionId}" any more`);

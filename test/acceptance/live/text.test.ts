@@ -206,7 +206,7 @@ it('talks with the agents of a sequence one after another, until the last says i
 
 it.each([
   ['parallel', 1011, 'Agent "both" (parallel) does not support live connections'],
-  ['nothing', 1011, 'App "nothing" not found'],
+  ['nothing', 1008, 'App not found: nothing'],
 ])('closes a connection to the app "%s" with %d', async (app, code, reason) => {
   const key = app === 'nothing' ? { appName: app, userId: 'u', sessionId: 's' } : await bed.session(app);
   const client = await LiveClient.connect(bed.url, key);
@@ -217,7 +217,7 @@ it.each([
 it('closes a connection to an unknown session with 1002', async () => {
   const client = await LiveClient.connect(bed.url, { appName: 'chat', userId: 'u', sessionId: 'nope' });
 
-  expect(await client.closed).toEqual({ code: 1002, reason: 'Session not found' });
+  expect(await client.closed).toEqual({ code: 1002, reason: 'Session not found: nope' });
 });
 
 it('lets one run at a time into a session', async () => {

@@ -25,8 +25,8 @@ it('sends each event as a text frame and closes with 1000 when the run is over',
 });
 
 it.each([
-  [new AppError('session_not_found', 'Session not found: s'), 1002, 'Session not found'],
-  [new AppError('app_not_found', 'App "demo" not found'), 1011, 'App "demo" not found'],
+  [new AppError('session_not_found', 'Session not found: s'), 1002, 'Session not found: s'],
+  [new AppError('app_not_found', 'App not found: demo'), 1008, 'App not found: demo'],
   [new AppError('session_busy', 'Session "s" has a run in progress'), 1013, 'Session "s" has a run in progress'],
   [new AppError('model_failed', `é${'x'.repeat(300)}`), 1011, `é${'x'.repeat(121)}`],
   [new AppError('model_failed', `${'x'.repeat(122)}é`), 1011, 'x'.repeat(122)],
@@ -69,7 +69,7 @@ it('reads the query in both spellings', async () => {
   await new LiveClient(`${url}/run_live?app_name=demo&user_id=u&session_id=s&${settings}&${more}`).closed;
   await new LiveClient(`${url}/run-live?appName=demo&userId=u%20v&sessionId=s`).closed;
 
-  expect(asked.map(({ request }) => request)).toEqual([
+  expect(asked.map(({ request: { onRefused: _, ...request } }) => request)).toEqual([
     {
       ...key,
       onBusy: 'reject',
