@@ -4,6 +4,7 @@ import { composeEngine, type EngineOptions, reachOfYaml } from './engine.ts';
 import { buildApp } from './http/app.ts';
 import type { AppFinder } from './loaders/app-source.ts';
 import { loadPrices } from './prices.ts';
+import type { RunDesk } from './runner/run-desk.ts';
 import { keepCollecting, type RetentionLimits } from './services/retention.ts';
 import { parseServiceUri } from './services/service-uri.ts';
 
@@ -38,7 +39,8 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
   runs.start();
   const collecting = new AbortController();
   const limits = retentionOf(config);
-  const collected = keepCollecting({ ...engine.services, runs: runStore }, limits, {
+  const deleteIdle: RunDesk['deleteIdleSession'] = (key, sinceTime) => runs.deleteIdleSession(key, sinceTime);
+  const collected = keepCollecting({ ...engine.services, runs: runStore, deleteIdle }, limits, {
     everyMs: pauseFor(limits),
     signal: collecting.signal,
     onFailure: (error) => log.warn({ err: error }, 'what is beyond the limits could not be deleted'),

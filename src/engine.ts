@@ -64,6 +64,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     ...config,
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     google: googleFrom(env),
+    isInUse: (key) => line.of(key).length > 0,
   });
   const services = { sessions, artifacts, memories };
   const traces = new TraceRecorder({ maxWeight: config.maxSpans, ttlMs: config.traceTtl });

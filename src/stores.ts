@@ -5,12 +5,15 @@ import { AppError, errorText } from './base/errors.ts';
 import { redact } from './base/redact.ts';
 import { type Config, retentionOf } from './config.ts';
 import { googleFrom } from './google-env.ts';
+import { DurableLine } from './runner/durable-line.ts';
+import { SessionDeletion } from './runner/session-deletion.ts';
+import { SessionQueue } from './runner/session-queue.ts';
 import type { Session } from './schemas/session.ts';
 import { exportLines, type Imported, importLines, importSessions } from './services/archive.ts';
 import { FirestoreDatabase } from './services/firestore/database.ts';
 import { javaSessions, parseJavaPlace } from './services/firestore/java-sessions.ts';
 import { type OpenedServices, openServices } from './services/open-services.ts';
-import { collectGarbage, isArchive } from './services/retention.ts';
+import { type Collected, collectGarbage, isArchive } from './services/retention.ts';
 import { parseServiceUri } from './services/service-uri.ts';
 import { cloudToken } from './tools/auth/machine-token.ts';
 import { UsageError } from './usage-error.ts';
@@ -128,8 +131,23 @@ async function collect(
       ].join(' or ')}`,
     );
   }
-  const { sessions, versions, runs } = await collectGarbage(services, limits, options);
-  const done = `${options.isTrial ? 'would be ' : ''}deleted`;
+  const line = services.runs && new DurableLine({ store: services.runs, sessions: services.sessions });
+  const deletion = new SessionDeletion({ line: line ?? new SessionQueue(), services });
+  const deleteIdle: SessionDeletion['deleteIdle'] = (key, sinceTime) => deletion.deleteIdle(key, sinceTime);
+  try {
+    report(await collectGarbage({ ...services, deleteIdle }, limits, options), isLimited, options.isTrial);
+  } finally {
+    line?.close();
+    await services.runs?.close();
+  }
+}
+
+function report(
+  { sessions, versions, runs }: Collected,
+  isLimited: { sessions: boolean; versions: boolean; runs: boolean },
+  isTrial: boolean,
+): void {
+  const done = `${isTrial ? 'would be ' : ''}deleted`;
   if (isLimited.sessions) say(`${sessions.length} sessions ${done}`);
   if (isLimited.versions) say(`${versions} versions of artifacts ${done}`);
   if (isLimited.runs) say(`${runs} runs ${done}`);

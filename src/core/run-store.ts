@@ -29,13 +29,27 @@ export interface NewRun {
   readonly isNew: boolean;
   /** The id of a run whose events are taken back when this one begins. */
   readonly takesBack?: string | undefined;
+  /** Instead: of the run whose place it takes. */
+  readonly takesBackCurrent?: boolean | undefined;
 }
 
 export interface Placing {
   /** How many runs may be open in the session before this one; 0: none. */
   readonly maxOpen: number;
-  /** Before all that wait. */
-  readonly isFirst: boolean;
+  readonly rank: Rank;
+}
+
+/** Who goes before whom, whenever they came: what holds the session for a moment, runs that end the one in progress, others. */
+export const ranks = { hold: 2, preempting: 1, plain: 0 } as const;
+export type Rank = (typeof ranks)[keyof typeof ranks];
+
+/** A run that has begun. */
+export interface Begun {
+  readonly fence: number;
+  /** A run that ends the one in progress waits behind this one, which stores its message and ends. */
+  readonly isSuperseded: boolean;
+  /** The id of a run whose events it takes back: of those it took the place of, the last that ran. */
+  readonly takesBack: string | undefined;
 }
 
 /** Where a run stands: it has begun when it has a fence, the number under which it owns its session. */
@@ -79,7 +93,7 @@ export interface RunEnd {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** A run that shall end, for this reason: `run_cancelled` or `run_interrupted`. */
+/** A run that shall end, for this reason: `run_cancelled`, `run_interrupted`, or `session_not_found`. */
 export interface CancelFlag {
   readonly ref: RunRef;
   readonly reason: string;
@@ -94,8 +108,8 @@ export interface RunStore {
    * `session_busy` and `queue_full`; a run or idempotency key that is there already is `run_exists`.
    */
   enter(run: NewRun, placing: Placing): Promise<Placed>;
-  /** Begins a run that waited, if it is its turn. `gone`: it is not this replica's any more. */
-  begin(ref: RunRef): Promise<{ fence: number } | 'waits' | 'gone'>;
+  /** Begins a run that waited, if it is its turn. `gone`: it is not this replica's any more; `deleted`: nor anybody's. */
+  begin(ref: RunRef): Promise<Begun | 'waits' | 'gone' | 'deleted'>;
   /**
    * Ends a run and lets the next one begin; one that is owned by somebody else by now is left alone. Without an end, the
    * run is forgotten.
@@ -103,15 +117,10 @@ export interface RunStore {
   finish(ref: RunRef, fence: number | undefined, end: RunEnd | undefined): Promise<void>;
   /** Asks the run to end, and tells its home, if that is another. Resolves with that; `undefined` when it is over. */
   cancel(ref: RunRef, reason: string): Promise<string | undefined>;
-  /**
-   * The same for the run in progress of a session; resolves with it. `taker`: the run that takes back its events, which
-   * whoever has that run later is told, too.
-   */
-  cancelCurrent(
-    session: number,
-    reason: string,
-    taker: RunRef | undefined,
-  ): Promise<(StoredRun & { home: string }) | undefined>;
+  /** The same for the run in progress of a session; resolves with it. */
+  cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined>;
+  /** Asks all runs of a session to end, but no holds, and tells the homes of those that are elsewhere. */
+  cancelAll(session: number, reason: string): Promise<void>;
   /** A random text that all servers share which share the store: made once. */
   secret(): Promise<string>;
   find(key: RunKey): Promise<StoredRun | undefined>;

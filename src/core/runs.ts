@@ -50,6 +50,11 @@ export interface Runs {
    * the first event what `get` throws.
    */
   follow(key: RunKey, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>>;
+  /**
+   * Ends the runs of a session with `session_not_found` and deletes it with its artifacts and memories. Runs that do not
+   * end in time are left behind; nothing of them is stored.
+   */
+  deleteSession(key: SessionKey): Promise<void>;
   /** Waits `graceMs` for the runs that nobody holds a connection to, then ends the rest. */
   drain(graceMs: number): Promise<void>;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { ArtifactVersion, ListEventsResponse, MemoryEntry } from '../schemas/records.ts';
-import type { GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
+import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
 
 /**
  * Keeps conversations. `appendEvent` is the only way an event, and the state it carries, gets stored; an event is
@@ -27,8 +27,8 @@ export interface SessionService {
   readSession?(key: SessionKey, config?: GetSessionConfig): Promise<SessionReading | undefined>;
   /** The owner's sessions without events, with merged state; evaluation sessions left out. */
   listSessions(owner: SessionOwner): Promise<Session[]>;
-  /** Unknown sessions are no error. */
-  deleteSession(key: SessionKey): Promise<void>;
+  /** Unknown sessions are no error. With `only`, a session that was created under the key since is left alone. */
+  deleteSession(key: SessionKey, only?: Generation): Promise<void>;
   /**
    * A page of events, at the cost of a page; `total` counts all stored ones. Throws `session_not_found`, and
    * `event_not_found` for an event the page refers to.
@@ -38,7 +38,7 @@ export interface SessionService {
    * Stores a whole event, applies its state delta (`null` deletes a key) to the store and to `session`, and returns
    * the stored, frozen event: without `temp:` keys, which live on in `session` only. A partial event is returned
    * unchanged and not stored. An id that is stored already is refused as `invalid_request`. Throws
-   * `session_not_found` when the session is gone.
+   * `session_not_found` when the session is gone, also if another was created under its key since.
    *
    * With a `guard`, the append happens only while the run still owns the session (else `session_changed`), and once
    * for each step: what is stored for the step already is returned instead. Stores that several servers share check
@@ -55,6 +55,8 @@ export interface SessionService {
 
 /** By what right a run appends: it holds the session under this number, and this is its `step`-th stored event. */
 export interface AppendGuard {
+  /** The generation of the session it runs in. */
+  readonly session: number;
   readonly runId: string;
   readonly fence: number;
   readonly step: number;

@@ -123,6 +123,20 @@ export class BackgroundRuns {
     if (run.asked && this.#asked.get(run.asked.key) === run) this.#asked.delete(run.asked.key);
   }
 
+  /** Forgets the runs of a session that is deleted; those that are not over end for whoever follows them. */
+  forget(session: SessionKey, reason: AppError): void {
+    for (const run of this.of(session)) {
+      run.end(reason);
+      this.drop(run);
+    }
+  }
+
+  /** Forgets a run, and what is held of it. */
+  drop(run: BackgroundRun): void {
+    this.remove(run);
+    run.feed.clear();
+  }
+
   /** Keeps a run that is over for a while, and makes room for it. */
   ended(run: BackgroundRun): void {
     this.#over.push(run);
@@ -138,9 +152,7 @@ export class BackgroundRuns {
 
   #forgetOldest(): void {
     const oldest = this.#over.shift();
-    if (!oldest) return;
-    this.remove(oldest);
-    oldest.feed.clear();
+    if (oldest) this.drop(oldest);
   }
 }
 

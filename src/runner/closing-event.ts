@@ -11,12 +11,14 @@ interface RunPlace extends Pick<RunContext, 'session' | 'invocationId'> {
 
 /**
  * The event that ends a run which failed or was cancelled: its code and message, and an answer to each call that was
- * left open, so that the history stays usable. `undefined` when the run's last event says it all already.
+ * left open, so that the history stays usable. `undefined` when the run's last event says it all already, and when the
+ * session is gone.
  */
 export function closingEvent(ctx: RunPlace, last: Event | undefined, failure: unknown): Event | undefined {
   const open = openCalls(ctx);
   if (open.length === 0 && last?.errorCode !== undefined && !last.partial) return undefined;
   const { code, message } = describeError(failure);
+  if (code === 'session_not_found') return undefined;
   const author = open[0]?.author ?? (last && last.author !== 'user' ? last.author : ctx.agent.name);
   return newEvent({ invocationId: ctx.invocationId }, author, {
     errorCode: code,

@@ -1,11 +1,21 @@
 import { AppError } from '../base/errors.ts';
-import { leaseMs, type Placed, type RunEnd, type RunRef, type RunStore } from '../core/run-store.ts';
+import { leaseMs, type Placed, type Placing, type RunEnd, type RunRef, type RunStore } from '../core/run-store.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { SessionService } from '../core/services.ts';
 import type { OnBusy } from '../schemas/run.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import { DurableTurn, lostRun, type TurnLine } from './durable-turn.ts';
-import type { Arrival, Claim, RunLine, Turn } from './run-line.ts';
+import {
+  type Arrival,
+  type Claim,
+  holdPlacing,
+  isPreempting,
+  placingOf,
+  type RunLine,
+  sessionGone,
+  superseded,
+  type Turn,
+} from './run-line.ts';
 
 export interface DurableLineOptions {
   readonly store: RunStore;
@@ -88,10 +98,31 @@ export class DurableLine implements RunLine {
     }
   }
 
+  async vacate(session: SessionKey, graceMs: number): Promise<Turn> {
+    const endMs = performance.now() + graceMs;
+    this.start();
+    if (!this.isInTouch) await this.#beat();
+    const { appName, userId, sessionId } = session;
+    const hold = new DurableTurn({ appName, userId, sessionId }, undefined, new AbortController().signal, this.#line);
+    this.#turns.set(nameOf(session, hold.id), hold);
+    try {
+      const placed = await this.#enterStore(hold, {}, holdPlacing);
+      hold.ref = placed.ref;
+      if (placed.fence !== undefined) hold.begin(placed, placed.fence, this.#options.sessions);
+      else await this.#clear(hold, placed, endMs);
+      return hold;
+    } catch (error) {
+      await hold.release(error);
+      throw error;
+    }
+  }
+
   of(session: SessionKey): readonly DurableTurn[] {
     const prefix = nameOf(session, '');
     const turns: DurableTurn[] = [];
-    for (const [name, turn] of this.#turns) if (!turn.isHold && name.startsWith(prefix)) turns.push(turn);
+    for (const [name, turn] of this.#turns) {
+      if (!turn.isHold && !turn.isEvicted && name.startsWith(prefix)) turns.push(turn);
+    }
     return turns.toSorted((one, other) => (one.startedAtMs ?? Infinity) - (other.startedAtMs ?? Infinity));
   }
 
@@ -118,14 +149,36 @@ export class DurableLine implements RunLine {
     clearInterval(this.#watchdog);
   }
 
+  /** Ends the runs before and behind `hold`, and waits until it is its turn, or until the time is over. */
+  async #clear(hold: DurableTurn, placed: Placed, endMs: number): Promise<void> {
+    const { store, sessions } = this.#options;
+    const { ref } = placed;
+    const gone = sessionGone(hold.key);
+    for (;;) {
+      await store.cancelAll(ref.session, gone.code);
+      for (const turn of this.#runsOf(ref)) turn.evict(gone);
+      const begun = await store.begin(ref);
+      if (begun === 'deleted') throw gone;
+      if (begun === 'gone') throw lostRun(hold.id);
+      if (begun !== 'waits') return hold.begin({ ...placed, fence: begun.fence }, begun.fence, sessions);
+      const restMs = endMs - performance.now();
+      if (restMs <= 0) break;
+      await hold.nudged(Math.min(restMs, askAgainMs));
+    }
+    for (const turn of this.#runsOf(ref)) turn.feed?.end(gone);
+  }
+
+  #runsOf({ session }: RunRef): DurableTurn[] {
+    return this.all().filter(({ ref, isHold }) => ref?.session === session && !isHold);
+  }
+
+  get #maxQueued(): number {
+    return this.#options.maxQueued ?? 16;
+  }
+
   async #place(turn: DurableTurn, policy: OnBusy, arrival: Arrival): Promise<void> {
-    const { maxQueued = 16 } = this.#options;
-    const claim =
-      arrival.claim ??
-      (await this.#enterStore(turn, arrival, {
-        maxOpen: policy === 'reject' ? 0 : maxQueued,
-        isFirst: isHasty(policy),
-      }));
+    const placing = placingOf(policy, turn.isHold, this.#maxQueued);
+    const claim = arrival.claim ?? (await this.#enterStore(turn, { ...arrival, policy }, placing));
     turn.ref = claim.ref;
     arrival.onKept?.();
     turn.takesBack = arrival.takesBack ?? arrival.claim?.takesBack;
@@ -139,25 +192,39 @@ export class DurableLine implements RunLine {
 
   async #wait(turn: DurableTurn, claim: Claim, policy: OnBusy): Promise<void> {
     const { sessions, store } = this.#options;
-    const hasty = isHasty(policy);
-    for (let mayBegin = !hasty || !(await this.#interrupt(turn, claim.ref, policy)); ; mayBegin = true) {
+    const preempts = isPreempting(policy);
+    for (let mayBegin = !preempts || !(await this.#interrupt(claim.ref)); ; mayBegin = true) {
       turn.signal.throwIfAborted();
       const begun = mayBegin ? await store.begin(claim.ref) : 'waits';
-      if (begun === 'gone') {
-        turn.giveUp(lostRun(turn.id));
+      if (begun === 'gone' || begun === 'deleted') {
+        turn.giveUp(begun === 'gone' ? lostRun(turn.id) : sessionGone(turn.key));
       } else if (begun !== 'waits') {
         turn.begin(claim, begun.fence, sessions);
+        if (!turn.isHold) {
+          turn.takesBack = begun.takesBack;
+          if (begun.isSuperseded) turn.abort(superseded());
+        }
         return;
       }
-      if (hasty && mayBegin) await this.#interrupt(turn, claim.ref, policy); // another may have begun meanwhile
+      if (preempts && mayBegin) await this.#interrupt(claim.ref); // another may have begun meanwhile
       await turn.nudged(askAgainMs);
     }
   }
 
   async #enterStore(
     turn: DurableTurn,
-    { request, isLive, isDetached = false, idempotencyKey, fingerprint, createSession, isNew, takesBack }: Arrival,
-    placing: { maxOpen: number; isFirst: boolean },
+    {
+      request,
+      isLive,
+      isDetached = false,
+      idempotencyKey,
+      fingerprint,
+      createSession,
+      isNew,
+      takesBack,
+      policy,
+    }: Arrival & { policy?: OnBusy },
+    placing: Placing,
   ): Promise<Placed> {
     const run = {
       key: { ...turn.key, runId: turn.id },
@@ -168,6 +235,7 @@ export class DurableLine implements RunLine {
       fingerprint,
       isNew: isNew ?? request?.invocationId === undefined,
       takesBack,
+      takesBackCurrent: policy === 'rollback' && !turn.isHold,
     };
     try {
       return await this.#options.store.enter(run, placing);
@@ -179,20 +247,19 @@ export class DurableLine implements RunLine {
   }
 
   /** Ends the run in progress. Resolves with whether there is one. */
-  async #interrupt(turn: DurableTurn, ref: RunRef, policy: OnBusy): Promise<boolean> {
+  async #interrupt(ref: RunRef): Promise<boolean> {
     const { store } = this.#options;
-    // What waits to take back a certain run takes back no other.
-    const takes = policy === 'rollback' && !turn.isHold;
-    const current = await store.cancelCurrent(ref.session, 'run_interrupted', takes ? ref : undefined);
+    const current = await store.cancelCurrent(ref.session, 'run_interrupted');
     if (!current) return false;
-    if (takes) turn.takesBack = current.run.id;
     this.end(current.ref, 'run_interrupted');
     return true;
   }
 
   /** Tells a run that it shall end, if it is here. */
   end(ref: Pick<RunRef, 'id'>, reason: string): void {
-    this.find(ref)?.abort(reasonFor(reason));
+    const turn = this.find(ref);
+    if (reason === 'session_not_found') turn?.evict(sessionGone(turn.key));
+    else turn?.abort(reasonFor(reason));
   }
 
   async #finish(turn: DurableTurn, end: RunEnd | undefined): Promise<void> {
@@ -204,6 +271,7 @@ export class DurableLine implements RunLine {
       log?.warn({ err: error, runId: turn.id }, 'the end of a run could not be stored');
     } finally {
       this.#turns.delete(nameOf(turn.key, turn.id));
+      if (turn.isHold && turn.ref) for (const waiting of this.#runsOf(turn.ref)) waiting.wake(); // is the session gone?
     }
   }
 
@@ -248,12 +316,10 @@ export class DurableLine implements RunLine {
   }
 }
 
-const isHasty = (policy: OnBusy): boolean => policy === 'interrupt' || policy === 'rollback';
-
 const nameOf = ({ appName, userId, sessionId }: SessionKey, id: string): string =>
   `${appName}\n${userId}\n${sessionId}\n${id}`;
 
+/** Why a run is to end, from what the store says of it. */
 export function reasonFor(code: string): AppError {
-  if (code === 'run_cancelled') return new AppError('run_cancelled', 'The run was cancelled');
-  return new AppError('run_interrupted', 'Another run of this session took its place');
+  return code === 'run_cancelled' ? new AppError(code, 'The run was cancelled') : superseded();
 }

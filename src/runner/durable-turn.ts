@@ -5,6 +5,7 @@ import type { RunEnd, RunRef } from '../core/run-store.ts';
 import type { AppendGuard, SessionService } from '../core/services.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 import { GuardedSessions } from './guarded-sessions.ts';
+import { OpenWrites } from './guarded-stores.ts';
 import { Nudge } from './nudge.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { Claim, LocalRun, Turn } from './run-line.ts';
@@ -44,6 +45,8 @@ export class DurableTurn implements Turn, LocalRun {
   #hasStored = false;
   #isGivenUp = false;
   #isReleased = false;
+  #evicted: AppError | undefined;
+  readonly #writes = new OpenWrites();
   readonly #nudge = new Nudge();
 
   constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, line: TurnLine) {
@@ -71,6 +74,11 @@ export class DurableTurn implements Turn, LocalRun {
     return this.#isGivenUp;
   }
 
+  /** Whether the run is one of a session that is deleted. */
+  get isEvicted(): boolean {
+    return this.#evicted !== undefined;
+  }
+
   begin({ ref, steps }: Claim, fence: number, sessions: SessionService): void {
     this.ref = ref;
     this.fence = fence;
@@ -78,7 +86,7 @@ export class DurableTurn implements Turn, LocalRun {
     this.startedAtMs = Date.now();
     this.#sessions = new GuardedSessions(sessions, {
       key: this.key,
-      next: () => this.#guard(ref.id, fence),
+      next: () => this.#guard(ref, fence),
       lost: (reason) => this.giveUp(reason),
     });
   }
@@ -88,10 +96,21 @@ export class DurableTurn implements Turn, LocalRun {
     this.wake();
   }
 
+  /** Ends the run of a session that is to be deleted: nothing of it is stored any more but that it ended. */
+  evict(reason: AppError): void {
+    this.#evicted = reason;
+    this.abort(reason);
+  }
+
   /** A replica that has slept does not wait until it is told that others have taken over. */
-  readonly check = (): void => {
+  check(): void {
+    if (this.#evicted) throw this.#evicted;
     if (this.#isGivenUp || !this.#line.isKnownToLive()) throw lostRun(this.id);
-  };
+  }
+
+  noteWrite(write: Promise<unknown>): void {
+    this.#writes.note(write);
+  }
 
   /** Ends the run here, and only here: in the store it stays as it is. */
   giveUp(reason: AppError): void {
@@ -117,6 +136,7 @@ export class DurableTurn implements Turn, LocalRun {
     // It is in the store, which would not take its end now either.
     if (!this.#hasStored && failure instanceof AppError && failure.code === 'unavailable') this.#isGivenUp = true;
     try {
+      if (this.#evicted) await this.#writes.over();
       await this.#line.finish(this, this.#end(failure));
     } finally {
       this.#over.resolve();
@@ -135,12 +155,13 @@ export class DurableTurn implements Turn, LocalRun {
     return !this.hasWaited && !this.#hasStored && !this.signal.aborted;
   }
 
-  #guard(runId: string, fence: number): AppendGuard {
+  #guard({ session, id: runId }: RunRef, fence: number): AppendGuard {
+    if (this.#evicted) throw this.#evicted;
     if (this.#isGivenUp) throw lostRun(this.id);
     const step = this.#steps;
     this.#steps += 1;
     this.#hasStored = true;
-    return { runId, fence, step };
+    return { session, runId, fence, step };
   }
 }
 

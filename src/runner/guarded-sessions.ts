@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { AppendGuard, EventPage, NewSession, SessionService } from '../core/services.ts';
 import type { Event } from '../schemas/event.ts';
 import type { ListEventsResponse } from '../schemas/records.ts';
-import type { GetSessionConfig, Session, SessionKey, SessionOwner } from '../schemas/session.ts';
+import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner } from '../schemas/session.ts';
 
 /** By what right the next event of a run is stored. Throws when there is none any more. */
 export interface Rights {
@@ -45,8 +45,8 @@ export class GuardedSessions implements SessionService {
     return this.#sessions.listSessions(owner);
   }
 
-  deleteSession(key: SessionKey): Promise<void> {
-    return this.#sessions.deleteSession(key);
+  deleteSession(key: SessionKey, only?: Generation): Promise<void> {
+    return this.#sessions.deleteSession(key, only);
   }
 
   listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse> {
@@ -59,7 +59,7 @@ export class GuardedSessions implements SessionService {
 }
 
 /** After these, nothing more is stored: with the store out of reach, not even what went wrong. */
-const endsRights = new Set(['session_changed', 'unavailable']);
+const endsRights = new Set(['session_changed', 'session_not_found', 'unavailable']);
 
 const isOf = ({ id, appName, userId }: Session, key: SessionKey): boolean =>
   id === key.sessionId && userId === key.userId && appName === key.appName;

@@ -1,10 +1,12 @@
-import type { RunStore, StoredRun } from '../core/run-store.ts';
+import type { RunRef, RunStore, StoredRun } from '../core/run-store.ts';
 import type { Frame, Position, RunKey } from '../core/runs.ts';
 import type { SessionService } from '../core/services.ts';
 import { isOver } from '../schemas/run-record.ts';
+import { generation } from '../schemas/session.ts';
 import type { FeedRoom } from './feed-room.ts';
 import { Nudge } from './nudge.ts';
 import { RunFeed } from './run-feed.ts';
+import { sessionGone } from './run-line.ts';
 import { failureOf } from './run-status.ts';
 import { type Landmark, storedFrames } from './stored-frames.ts';
 
@@ -32,7 +34,7 @@ export class RemoteRun {
   readonly #onIdle: () => void;
   #readers = 0;
   #isWatched = false;
-  #id: string | undefined;
+  #ref: RunRef | undefined;
   #early: Frame[] = [];
   #last: Landmark | undefined;
   readonly #nudge = new Nudge();
@@ -48,7 +50,7 @@ export class RemoteRun {
 
   /** The run's key in the store, once it is known. */
   get id(): string | undefined {
-    return this.#id;
+    return this.#ref?.id;
   }
 
   async *read(after: Position, signal: AbortSignal): AsyncGenerator<Frame, void, void> {
@@ -81,7 +83,8 @@ export class RemoteRun {
     try {
       while (this.#readers > 0) {
         const stored = await this.#options.store.find(this.#key);
-        this.#id = stored?.ref.id;
+        if (!stored && (await this.#isSessionGone())) throw sessionGone(this.#key);
+        this.#ref = stored?.ref;
         await this.#readStored();
         if (!stored || isOver(stored.run.status)) {
           this.feed.end(stored && failureOf(stored.run));
@@ -108,6 +111,13 @@ export class RemoteRun {
     const early = this.#early;
     this.#early = [];
     this.take(early);
+  }
+
+  /** Whether the run's session was deleted, though there may be another one under its key. */
+  async #isSessionGone(): Promise<boolean> {
+    if (!this.#ref) return false;
+    const session = await this.#options.sessions.getSession(this.#key, { numRecentEvents: 1 });
+    return session?.[generation] !== this.#ref.session;
   }
 
   async #join({ home, ref }: StoredRun): Promise<void> {

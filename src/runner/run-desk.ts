@@ -17,10 +17,11 @@ import { type DurableLine } from './durable-line.ts';
 import { FeedRoom } from './feed-room.ts';
 import { RunFeed } from './run-feed.ts';
 import { RunLedger } from './run-ledger.ts';
-import type { Claim, LocalRun, RunLine, StartOptions } from './run-line.ts';
+import { type Claim, type LocalRun, type RunLine, sessionGone, type StartOptions } from './run-line.ts';
 import { askedFor, recordOf, settles } from './run-records.ts';
 import { RunRecovery } from './run-recovery.ts';
 import { failureOf, runIn, runsIn, shownEvents } from './run-status.ts';
+import { SessionDeletion } from './session-deletion.ts';
 import { storedFrames } from './stored-frames.ts';
 import { checkMessage } from './user-message.ts';
 
@@ -54,11 +55,17 @@ export class RunDesk implements Runs {
   readonly #room = new FeedRoom();
   readonly #ledger: RunLedger | undefined;
   readonly #recovery: RunRecovery | undefined;
+  readonly #deletion: SessionDeletion;
 
   constructor(options: RunDeskOptions) {
     this.#options = options;
     const { durable, services, log, runTtlMs } = options;
     this.#background = new BackgroundRuns(runTtlMs);
+    this.#deletion = new SessionDeletion({
+      line: options.line,
+      services,
+      onVacated: (key) => this.#background.forget(key, sessionGone(key)),
+    });
     if (!durable) return;
     const kept = { ...durable, sessions: services.sessions, room: this.#room };
     this.#ledger = new RunLedger(kept, (id, after, signal) => this.#followHere(id, after, signal));
@@ -74,6 +81,7 @@ export class RunDesk implements Runs {
   }
 
   async submit(request: RunRequest, { idempotencyKey }: SubmitOptions = {}): Promise<Submitted> {
+    await this.#deletion.over(request);
     const asked = idempotencyKey === undefined ? undefined : askedFor(request, idempotencyKey);
     let earlier = asked && (await this.#asked(request, asked));
     // Its twin may have begun meanwhile. Between this look and `add` below nothing waits.
@@ -103,11 +111,13 @@ export class RunDesk implements Runs {
   }
 
   async get(key: RunKey): Promise<Run> {
+    await this.#deletion.over(key);
     const background = this.#background.find(key);
     const seat = this.#local(key);
     if (seat) return recordOf(key, seat);
     if (background && !background.isOver) return recordOf(key, background);
     const kept = await this.#ledger?.find(key);
+    if (kept?.error?.code === 'session_not_found') throw sessionGone(key); // another server deletes it
     if (kept) return kept;
     const run = runIn(await this.#sessionOf(key), key.runId);
     if (run) return background ? { ...run, createdAt: background.createdAtMs / 1000 } : run;
@@ -116,6 +126,7 @@ export class RunDesk implements Runs {
   }
 
   async list(key: SessionKey, { status, limit = 50 }: RunFilter = {}): Promise<Run[]> {
+    await this.#deletion.over(key);
     const runs = new Map(runsIn(await this.#sessionOf(key)).map((run) => [run.id, run]));
     for (const run of (await this.#ledger?.list(key, limit)) ?? []) {
       const told = runs.get(run.id);
@@ -166,6 +177,7 @@ export class RunDesk implements Runs {
   }
 
   async follow(key: RunKey, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+    await this.#deletion.over(key);
     const here = this.#feedHere(key);
     if (here) return here.read(after, signal);
     const kept = await this.#ledger?.find(key);
@@ -176,6 +188,15 @@ export class RunDesk implements Runs {
     const run = kept ?? runIn(session, key.runId);
     if (!run) throw new AppError('run_not_found', `Run not found: ${key.runId}`);
     return this.#readEnded(run, key, after);
+  }
+
+  deleteSession(key: SessionKey): Promise<void> {
+    return this.#deletion.delete(key);
+  }
+
+  /** Deletes the session unless it has a run, or was written to since a time in seconds. Resolves with whether it did. */
+  deleteIdleSession(key: SessionKey, sinceTime: number): Promise<boolean> {
+    return this.#deletion.deleteIdle(key, sinceTime);
   }
 
   async drain(graceMs: number): Promise<void> {
@@ -225,7 +246,8 @@ export class RunDesk implements Runs {
       if (!(error instanceof AppError)) this.#options.log?.warn({ err: error, runId: run.key.runId }, 'run failed');
     }
     run.end(failure);
-    this.#background.ended(run);
+    if (failure instanceof AppError && failure.code === 'session_not_found') this.#background.drop(run);
+    else this.#background.ended(run);
   }
 
   /** A run that goes on has a past, which its stream begins with. */
@@ -312,7 +334,7 @@ export class RunDesk implements Runs {
 
   async #sessionOf(key: SessionKey, config?: GetSessionConfig): Promise<Session> {
     const session = await this.#options.services.sessions.getSession(key, config);
-    if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+    if (!session) throw sessionGone(key);
     return session;
   }
 }

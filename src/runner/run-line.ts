@@ -1,19 +1,18 @@
-import type { AppError } from '../base/errors.ts';
-import type { RunRef } from '../core/run-store.ts';
+import { AppError } from '../base/errors.ts';
+import { type Placing, ranks, type RunRef } from '../core/run-store.ts';
 import type { SessionService } from '../core/services.ts';
 import type { OnBusy, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
+import type { Writer } from './guarded-stores.ts';
 import type { RunFeed } from './run-feed.ts';
 
 /** The right to be the only run of a session. Its signal ends when the caller's does, or when another run interrupts. */
-export interface Turn {
+export interface Turn extends Writer {
   readonly signal: AbortSignal;
   /** The run whose events are to be taken back before this one begins. */
   readonly takesBack: string | undefined;
   /** What to store through while the turn lasts, where that differs from how everybody else does. */
   readonly sessions?: SessionService | undefined;
-  /** Throws when the run may have lost its session. */
-  readonly check?: (() => void) | undefined;
   /** What the run reads and writes, once it has begun. */
   session: Session | undefined;
   /** Where to tell what the run yields; absent while nobody asks. */
@@ -76,13 +75,39 @@ export interface LocalRun {
   abort(reason: AppError): void;
 }
 
+/** How many runs may wait that end the one in progress, beside the others: each takes its turn for a moment only. */
+const maxPreempting = 256;
+
+export const isPreempting = (policy: OnBusy): boolean => policy === 'interrupt' || policy === 'rollback';
+
+/** What takes something back, or deletes, is never too much. */
+export const holdPlacing: Placing = { maxOpen: 1_000_000_000, rank: ranks.hold };
+
+/** Where a run takes its place in line. `hold`: it is no run. */
+export function placingOf(policy: OnBusy, isHold: boolean, maxQueued: number): Placing {
+  if (!isPreempting(policy)) return { maxOpen: policy === 'reject' ? 0 : maxQueued, rank: ranks.plain };
+  return isHold ? holdPlacing : { maxOpen: maxQueued + maxPreempting, rank: ranks.preempting };
+}
+
+export const superseded = (): AppError => new AppError('run_interrupted', 'Another run of this session took its place');
+
+export const sessionGone = ({ sessionId }: SessionKey): AppError =>
+  new AppError('session_not_found', `Session not found: ${sessionId}`);
+
 /** Lets one run at a time into each session. */
 export interface RunLine {
   /**
    * Resolves when it is this run's turn. Throws `session_busy` (policy `reject`), `queue_full`, or the signal's reason
-   * when the caller leaves the line. `interrupt` and `rollback` end the run in progress and go next.
+   * when the caller leaves the line. `interrupt` and `rollback` end the run in progress and go before those of other
+   * policies, in the order they came. One that has another such run behind it is told to end as soon as its turn comes.
    */
   enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival?: Arrival): Promise<Turn>;
+  /**
+   * Ends all runs of a session that is to be deleted with `session_not_found`: none of them stores anything from now on.
+   * Resolves, when they are over or after `graceMs`, with a turn that no other run has; those that come meanwhile wait
+   * for its end. Throws `session_not_found` where the line knows sessions.
+   */
+  vacate(session: SessionKey, graceMs: number): Promise<Turn>;
   /** The runs of a session in this process that are not over, the one in progress first. */
   of(session: SessionKey): readonly LocalRun[];
 }

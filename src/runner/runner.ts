@@ -164,9 +164,9 @@ export class Runner {
     throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
   }
 
-  #servicesOf({ sessions, check }: Turn): Services {
+  #servicesOf(turn: Turn): Services {
     const { services } = this.#options;
-    return sessions ? { ...services, ...(check && guardedStores(services, check)), sessions } : services;
+    return { ...services, ...guardedStores(services, turn), sessions: turn.sessions ?? services.sessions };
   }
 
   #contextFor(

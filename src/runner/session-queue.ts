@@ -1,9 +1,21 @@
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { type Rank, ranks } from '../core/run-store.ts';
 import type { OnBusy } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
+import { OpenWrites } from './guarded-stores.ts';
 import type { RunFeed } from './run-feed.ts';
-import type { Arrival, LocalRun, RunLine, Turn } from './run-line.ts';
+import {
+  type Arrival,
+  isPreempting,
+  type LocalRun,
+  placingOf,
+  type RunLine,
+  sessionGone,
+  superseded,
+  type Turn,
+} from './run-line.ts';
+import { settles } from './run-records.ts';
 
 interface Line {
   running: Seat;
@@ -23,33 +35,42 @@ export class SessionQueue implements RunLine {
     signal.throwIfAborted();
     const key = lineOf(session);
     const line = this.#lines.get(key);
+    const isHold = arrival.id === undefined;
     if (!line) {
       const seat = new Seat(arrival.id ?? '', signal, key, this);
       this.#lines.set(key, { running: seat, waiting: [] });
       seat.begin();
       return seat;
     }
-    if (policy === 'reject') {
-      throw new AppError('session_busy', `Session "${session.sessionId}" has a run in progress`, { retryAfter: 1 });
-    }
-    if (line.waiting.length >= this.#maxWaiting) {
-      throw new AppError(
-        'queue_full',
-        `${this.#maxWaiting} runs are already waiting for session "${session.sessionId}"`,
-        {
-          retryAfter: 1,
-        },
-      );
-    }
+    const { maxOpen, rank } = placingOf(policy, isHold, this.#maxWaiting);
+    if (line.waiting.length >= maxOpen) throw refusal(session, maxOpen);
     const seat = new Seat(arrival.id ?? '', signal, key, this);
-    if (policy !== 'queue') {
+    seat.rank = rank;
+    if (isPreempting(policy)) {
       if (policy === 'rollback') seat.takesBack = line.running.id;
-      line.running.abort(new AppError('run_interrupted', 'Another run of this session took its place'));
+      line.running.abort(superseded());
     }
-    const turn = waitInLine(line, seat, policy);
+    const turn = waitInLine(line, seat);
     arrival.onQueued?.(seat.id);
     await turn;
     return seat;
+  }
+
+  async vacate(session: SessionKey, graceMs: number): Promise<Seat> {
+    const key = lineOf(session);
+    const old = this.#lines.get(key);
+    const hold = new Seat('', new AbortController().signal, key, this);
+    hold.rank = ranks.hold;
+    this.#lines.set(key, { running: hold, waiting: [] });
+    hold.begin();
+    if (!old) return hold;
+    const reason = sessionGone(session);
+    const seats = [old.running, ...old.waiting];
+    const over = Promise.all(seats.map((seat) => seat.over));
+    for (const seat of seats) seat.evict(reason);
+    await settles(over, graceMs);
+    for (const { feed } of seats) feed?.end(reason);
+    return hold;
   }
 
   of(session: SessionKey): readonly Seat[] {
@@ -57,16 +78,20 @@ export class SessionQueue implements RunLine {
     return line ? [line.running, ...line.waiting] : [];
   }
 
-  /** Lets the next run of a session begin. */
-  next(key: string): void {
+  /** Lets the run behind `seat` begin, unless that is not in progress any more. */
+  next(key: string, seat: Seat): void {
     const line = this.#lines.get(key);
-    const next = line?.waiting.shift();
-    if (!line || !next) {
+    if (line?.running !== seat) return;
+    const next = line.waiting.shift();
+    if (!next) {
       this.#lines.delete(key);
       return;
     }
     line.running = next;
+    if (next.takesBack !== undefined && seat.id !== '') next.takesBack = seat.id;
     next.begin();
+    const isSuperseded = line.waiting[0]?.rank === ranks.preempting && next.rank !== ranks.hold;
+    if (isSuperseded) next.abort(superseded());
   }
 }
 
@@ -79,6 +104,7 @@ export class Seat implements Turn, LocalRun {
   readonly createdAtMs = Date.now();
   startedAtMs: number | undefined;
   takesBack: string | undefined;
+  rank: Rank = ranks.plain;
   session: Session | undefined;
   feed: RunFeed | undefined;
   readonly #running: LinkedAbort;
@@ -86,6 +112,8 @@ export class Seat implements Turn, LocalRun {
   #queue: SessionQueue | undefined;
   #onTurn: (() => void) | undefined;
   #over: PromiseWithResolvers<void> | undefined;
+  #writes: OpenWrites | undefined;
+  #evicted: AppError | undefined;
 
   constructor(id: string, signal: AbortSignal, key: string, queue: SessionQueue) {
     this.id = id;
@@ -109,6 +137,21 @@ export class Seat implements Turn, LocalRun {
     this.#running.abort(reason);
   }
 
+  /** Ends the run of a session that is to be deleted. */
+  evict(reason: AppError): void {
+    this.#evicted = reason;
+    this.abort(reason);
+  }
+
+  check(): void {
+    if (this.#evicted) throw this.#evicted;
+  }
+
+  noteWrite(write: Promise<unknown>): void {
+    this.#writes ??= new OpenWrites();
+    this.#writes.note(write);
+  }
+
   begin(): void {
     this.startedAtMs = Date.now();
     this.#onTurn?.();
@@ -123,7 +166,7 @@ export class Seat implements Turn, LocalRun {
   release(): void {
     const queue = this.#queue;
     this.leave();
-    queue?.next(this.#key);
+    queue?.next(this.#key, this);
   }
 
   /** Ends a run that had no turn, or has it no more. */
@@ -132,11 +175,13 @@ export class Seat implements Turn, LocalRun {
     this.#queue = undefined;
     this.#running[Symbol.dispose]();
     this.feed?.end(undefined);
-    this.#over?.resolve();
+    const over = this.#over;
+    if (!this.#evicted || !this.#writes) over?.resolve();
+    else void this.#writes.over().then(over?.resolve); // never rejects
   }
 }
 
-function waitInLine(line: Line, seat: Seat, policy: OnBusy): Promise<void> {
+function waitInLine(line: Line, seat: Seat): Promise<void> {
   const { signal } = seat;
   return new Promise((resolve, reject) => {
     const leave = (): void => {
@@ -150,7 +195,15 @@ function waitInLine(line: Line, seat: Seat, policy: OnBusy): Promise<void> {
       resolve();
     });
     signal.addEventListener('abort', leave, { once: true });
-    if (policy === 'queue') line.waiting.push(seat);
-    else line.waiting.unshift(seat);
+    const place = line.waiting.findIndex(({ rank }) => rank < seat.rank);
+    line.waiting.splice(place < 0 ? line.waiting.length : place, 0, seat);
   });
+}
+
+function refusal({ sessionId }: SessionKey, maxOpen: number): AppError {
+  if (maxOpen === 0) {
+    return new AppError('session_busy', `Session "${sessionId}" has a run in progress`, { retryAfter: 1 });
+  }
+  const message = `${maxOpen} runs are already waiting for session "${sessionId}"`;
+  return new AppError('queue_full', message, { retryAfter: 1 });
 }

@@ -18,6 +18,13 @@ export interface SessionKey extends SessionOwner {
   readonly sessionId: string;
 }
 
+/**
+ * Tells apart sessions that had one key, one after the other. Stores set it on the sessions they hand out, and append to
+ * no other generation. It never leaves the process: JSON knows no symbols.
+ */
+export const generation: unique symbol = Symbol('generation');
+export type Generation = number | string;
+
 /** A conversation: its events in order and the state they folded into. `lastUpdateTime` is in seconds. */
 export const Session = z
   .object({
@@ -29,7 +36,7 @@ export const Session = z
     lastUpdateTime: z.number(),
   })
   .meta({ id: 'Session' });
-export type Session = z.infer<typeof Session>;
+export type Session = z.infer<typeof Session> & { readonly [generation]?: Generation };
 
 export const keyOf = (session: Pick<Session, 'id' | 'appName' | 'userId'>): SessionKey => ({
   appName: session.appName,

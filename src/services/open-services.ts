@@ -38,6 +38,8 @@ export interface ServiceOptions {
   /** What the sessions are kept to; databases are cleaned by `collectGarbage`. */
   readonly sessionTtl?: number | undefined;
   readonly maxSessions?: number | undefined;
+  /** Whether a session has a run: then memory does not forget it. */
+  readonly isInUse?: (key: SessionKey) => boolean;
   /** Told of a connection to a database that broke while nobody used it. */
   readonly onConnectionLost?: (error: Error) => void;
   /** How Google's services are reached; without it there is no access to them. */
@@ -81,7 +83,7 @@ export function openServices(options: ServiceOptions): OpenedServices {
 function sessionsAt(
   place: ServicePlace,
   databases: Databases,
-  { sessionTtl, maxSessions, forget }: ServiceOptions & { forget: (key: SessionKey) => void },
+  { sessionTtl, maxSessions, isInUse, forget }: ServiceOptions & { forget: (key: SessionKey) => void },
 ): SessionService {
   if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
@@ -90,6 +92,7 @@ function sessionsAt(
   return new InMemorySessions({
     ...(sessionTtl !== undefined && { idleMs: sessionTtl }),
     ...(maxSessions !== undefined && { maxSessions }),
+    ...(isInUse && { isInUse }),
     onEvicted: forget,
   });
 }

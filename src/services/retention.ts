@@ -43,6 +43,11 @@ interface Stores {
   readonly artifacts?: ArtifactService;
   readonly memories?: MemoryService;
   readonly runs?: Pick<RunStore, 'collectGarbage'> | undefined;
+  /**
+   * Deletes a session with all that belongs to it, unless it has a run or was written to since a time in seconds; resolves
+   * with whether it did. Absent: it is simply deleted.
+   */
+  readonly deleteIdle?: (key: SessionKey, sinceTime: number) => Promise<boolean>;
 }
 
 const deletedAtOnce = 100;
@@ -72,7 +77,7 @@ async function collect(stores: Stores, limits: RetentionLimits, options: Collect
 }
 
 async function collectSessions(
-  { sessions, artifacts, memories }: Stores,
+  { sessions, artifacts, memories, deleteIdle }: Stores,
   limits: RetentionLimits,
   { signal, isTrial }: CollectOptions,
 ): Promise<SessionKey[]> {
@@ -80,16 +85,22 @@ async function collectSessions(
   if (!isArchive(sessions) || (limits.sessionTtlMs === undefined && limits.maxSessions === undefined)) return collected;
   if (isTrial) return sessions.outdatedSessions(limits, 1000);
   for (;;) {
+    const lookedAt = Date.now() / 1000;
     const keys = await sessions.outdatedSessions(limits, deletedAtOnce);
+    const before = collected.length;
     for (const key of keys) {
       signal.throwIfAborted();
+      if (deleteIdle) {
+        if (await deleteIdle(key, lookedAt)) collected.push(key);
+        continue;
+      }
       // The session last: should we fail before, it is found again.
       await artifacts?.deleteSessionArtifacts(key);
       await memories?.deleteSessionMemory(key);
       await sessions.deleteSession(key);
+      collected.push(key);
     }
-    collected.push(...keys);
-    if (keys.length < deletedAtOnce) return collected;
+    if (keys.length < deletedAtOnce || collected.length === before) return collected;
   }
 }
 

@@ -4,6 +4,8 @@ export interface SessionExceptions {
   readonly idsByOwner?: string;
   /** `app:` and `user:` state is shared by the sessions it belongs to. */
   readonly sharedState?: string;
+  /** What was handed out of a session is no way into another one that was created under its key later. */
+  readonly generations?: string;
 }
 
 /** The same for a memory. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { newEvent } from '../../src/core/new-event.ts';
-import type { NewRun, Placed, RunStore } from '../../src/core/run-store.ts';
+import { type NewRun, type Placed, ranks, type RunStore } from '../../src/core/run-store.ts';
 import type { RunKey } from '../../src/core/runs.ts';
 import type { SessionService } from '../../src/core/services.ts';
 import type { Session } from '../../src/schemas/session.ts';
@@ -13,8 +13,9 @@ export interface RunStores {
   readonly sessions: SessionService;
 }
 
-const queue = { maxOpen: 16, isFirst: false };
-const reject = { maxOpen: 0, isFirst: false };
+const queue = { maxOpen: 16, rank: ranks.plain };
+const preempt = { maxOpen: 16, rank: ranks.preempting };
+const reject = { maxOpen: 0, rank: ranks.plain };
 const done = { status: 'done' } as const;
 
 /** What every store of runs promises. */
@@ -46,7 +47,7 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
     });
     const append = (text: string, { ref, fence = 0 }: Placed, step: number) => {
       const event = newEvent({ invocationId: 'e-1' }, 'a', { content: { role: 'model', parts: [{ text }] } });
-      return sessions.appendEvent(session, event, { runId: ref.id, fence, step });
+      return sessions.appendEvent(session, event, { session: ref.session, runId: ref.id, fence, step });
     };
 
     it('has one secret for all that share it, made once', async () => {
@@ -64,19 +65,75 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       expect(second.fence).toBeUndefined();
       expect(await other.begin(second.ref)).toBe('waits');
       await one.finish(first.ref, first.fence, done);
-      expect(await other.begin(second.ref)).toEqual({ fence: (first.fence ?? 0) + 1 });
+      expect(await other.begin(second.ref)).toMatchObject({ fence: (first.fence ?? 0) + 1, isSuperseded: false });
     });
 
     it('lets runs begin in the order they came, but for those that go first', async () => {
       const first = await one.enter(run(), queue);
       const second = await one.enter(run(), queue);
       const third = await other.enter(run(), queue);
-      const hasty = await other.enter(run(), { maxOpen: 16, isFirst: true });
+      const hasty = await other.enter(run(), { maxOpen: 16, rank: ranks.preempting });
       await one.finish(first.ref, first.fence, done);
 
       expect(await one.begin(second.ref)).toBe('waits');
       expect(await other.begin(third.ref)).toBe('waits');
-      expect(await other.begin(hasty.ref)).toEqual({ fence: expect.any(Number) });
+      expect(await other.begin(hasty.ref)).toMatchObject({ fence: expect.any(Number) });
+    });
+
+    it('lets runs that go first begin in the order they came, behind holds, and says who has another behind it', async () => {
+      const first = await one.enter(run(), queue);
+      const plain = await one.enter(run(), queue);
+      const hasty = await one.enter(run(), preempt);
+      const hastier = await other.enter(run(), preempt);
+      const hold = await one.enter(run({ kind: 'hold' }), { maxOpen: 16, rank: ranks.hold });
+      await one.finish(first.ref, first.fence, done);
+
+      const begun = [];
+      for (const [store, { ref }] of [
+        [one, hold],
+        [one, hasty],
+        [other, hastier],
+        [one, plain],
+      ] as const) {
+        const result = await store.begin(ref);
+        begun.push(result);
+        if (typeof result === 'object') await store.finish(ref, result.fence, done);
+      }
+
+      expect(begun).toMatchObject([{}, { isSuperseded: true }, { isSuperseded: false }, { isSuperseded: false }]);
+    });
+
+    it('takes back the last run that ran before, of those that one run takes the place of', async () => {
+      const runs = [run(), run({ takesBackCurrent: true }), run({ takesBackCurrent: true })];
+      const first = await one.enter(runs[0]!, queue);
+      const second = await other.enter(runs[1]!, preempt);
+      const third = await one.enter(runs[2]!, preempt);
+      await one.finish(first.ref, first.fence, done);
+
+      const begun = await other.begin(second.ref);
+      expect(begun).toMatchObject({ takesBack: runs[0]!.key.runId, isSuperseded: true });
+      await other.finish(second.ref, (begun as { fence: number }).fence, done);
+      expect(await one.begin(third.ref)).toMatchObject({ takesBack: runs[1]!.key.runId, isSuperseded: false });
+    });
+
+    it('asks all runs of a session to end, and knows none of a deleted one', async () => {
+      const first = await one.enter(run(), queue);
+      const second = await other.enter(run(), queue);
+      const hold = await one.enter(run({ kind: 'hold' }), queue);
+
+      await one.cancelAll(first.ref.session, 'session_not_found');
+      const flags = [...(await one.beat()), ...(await other.beat())];
+      expect(flags).toEqual([first, second].map(({ ref }) => ({ ref, reason: 'session_not_found' })));
+      await sessions.deleteSession(key());
+      const again = await sessions.createSession({ appName: 'app', userId: 'u' }, { sessionId: session.id });
+
+      expect(await one.begin(hold.ref)).toBe('deleted');
+      expect(await one.list(key(), 10)).toEqual([]);
+      await expect(append('late', first, 0)).rejects.toMatchObject({ code: 'session_not_found' });
+      const { fence } = await one.enter(run(), queue);
+      expect(fence).toBe(first.fence);
+      session = again;
+      await expect(append('late', first, 0)).rejects.toMatchObject({ code: 'session_not_found' });
     });
 
     it('takes one of many runs that want to be alone, and no more than may wait', async () => {
@@ -87,8 +144,8 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       const reasons = entered.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
       expect(reasons).toEqual(reasons.map(() => expect.objectContaining({ code: 'session_busy', retryAfter: 1 })));
 
-      await one.enter(run(), { maxOpen: 1, isFirst: false });
-      await expect(one.enter(run(), { maxOpen: 1, isFirst: false })).rejects.toMatchObject({ code: 'queue_full' });
+      await one.enter(run(), { maxOpen: 1, rank: ranks.plain });
+      await expect(one.enter(run(), { maxOpen: 1, rank: ranks.plain })).rejects.toMatchObject({ code: 'queue_full' });
       await expect(one.enter(run({ key: { ...key(), sessionId: 'none' } }), queue)).rejects.toMatchObject({
         code: 'session_not_found',
       });
@@ -141,14 +198,14 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       expect(await one.beat()).toEqual([{ ref: first.ref, reason: 'run_cancelled' }]);
       await one.finish(first.ref, first.fence, { status: 'cancelled', error: { code: 'run_cancelled', message: 'm' } });
       expect(await other.cancel(first.ref, 'run_cancelled')).toBeUndefined();
-      expect(await other.cancelCurrent(first.ref.session, 'run_interrupted', undefined)).toBeUndefined();
+      expect(await other.cancelCurrent(first.ref.session, 'run_interrupted')).toBeUndefined();
     });
 
     it('remembers which run another one takes back', async () => {
       const first = await one.enter(run(), queue);
-      const hasty = await one.enter(run(), { maxOpen: 16, isFirst: true });
+      const hasty = await one.enter(run({ takesBackCurrent: true }), preempt);
       const named = await one.enter(run({ kind: 'hold', takesBack: 'e-1' }), queue);
-      const current = await one.cancelCurrent(first.ref.session, 'run_interrupted', hasty.ref);
+      const current = await one.cancelCurrent(first.ref.session, 'run_interrupted');
       await one.finish(first.ref, first.fence, { status: 'interrupted' });
       await one.handBack([hasty.ref, named.ref]);
 
@@ -169,7 +226,7 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       await one.finish(first.ref, first.fence, done);
 
       expect(await one.begin(second.ref)).toBe('gone');
-      expect(await one.begin(third.ref)).toEqual({ fence: expect.any(Number) });
+      expect(await one.begin(third.ref)).toMatchObject({ fence: expect.any(Number) });
     });
 
     it('shows runs as they are, the newest first, and forgets those that never were', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SessionService } from '../../src/core/services.ts';
+import { generation } from '../../src/schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
 import { because, type SessionExceptions } from './promises.ts';
 import { appendingContract, readingContract } from './session-events.ts';
@@ -35,7 +36,7 @@ export function sessionServiceContract(
 
 type Start = () => Promise<SessionService>;
 
-function lifecycle(start: Start, { idsByOwner, sharedState }: SessionExceptions): void {
+function lifecycle(start: Start, { idsByOwner, sharedState, generations }: SessionExceptions): void {
   it('creates a session with a generated id when none or a blank one is given', async () => {
     const sessions = await start();
     const owner = freshOwner();
@@ -150,6 +151,32 @@ function lifecycle(start: Start, { idsByOwner, sharedState }: SessionExceptions)
     await expect(sessions.listEvents(key)).rejects.toMatchObject({ code: 'session_not_found' });
     expect((await sessions.createSession(owner, { sessionId: 's1' })).events).toEqual([]);
   });
+
+  it.skipIf(generations !== undefined)(
+    `appends to no session that was created under the key of a deleted one${because(generations)}`,
+    async () => {
+      const sessions = await start();
+      const owner = freshOwner();
+      const key = { ...owner, sessionId: 's1' };
+      const created = await sessions.createSession(owner, { sessionId: 's1' });
+      await sessions.appendEvent(created, saying('old'));
+      const read = await sessions.getSession(key);
+      await sessions.deleteSession(key);
+      const successor = await sessions.createSession(owner, { sessionId: 's1' });
+
+      for (const old of [created, read!, { ...read! }]) {
+        const late = sessions.appendEvent(old, saying('late', { mood: 'late' }));
+        await expect(late).rejects.toMatchObject({ code: 'session_not_found' });
+      }
+      await sessions.deleteSession(key, read![generation]);
+      await sessions.appendEvent(successor, saying('new'));
+
+      const found = await sessions.getSession(key);
+      expect(found).toMatchObject({ state: {}, events: [{ content: { parts: [{ text: 'new' }] } }] });
+      await sessions.deleteSession(key, found![generation]);
+      expect(await sessions.getSession(key)).toBeUndefined();
+    },
+  );
 
   it('lists sessions without their events', async () => {
     const sessions = await start();

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { activeEvents } from '../../src/core/history.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
 import { SteppedAgent, stores, withStores } from './run-server.ts';
 
@@ -55,6 +56,69 @@ it.each(stores)('lets a run take the place of the one at work, and takes back wh
   const session = await services.sessions.getSession(key);
   expect(session!.events.map(({ actions }) => actions.rewindBeforeInvocationId)).toContain(first.id);
   expect(session!.state).toEqual({});
+});
+
+/** Keeps runs from ending until they may. */
+function slowEnding() {
+  const mayEnd = Promise.withResolvers<void>();
+  return { plugin: { name: 'slow', afterRun: () => mayEnd.promise }, end: mayEnd.resolve };
+}
+
+it.each(stores)('answers the last of runs that interrupt each other, and keeps their order (%s)', async (store) => {
+  const agent = new SteppedAgent('Hi');
+  const { plugin, end } = slowEnding();
+  const { start, wait, read, texts } = await runServer(agent, { store, plugins: [plugin] });
+  const first = (await start('one')).json<Run>();
+  await vi.waitUntil(() => agent.isWaiting);
+  const plain = (await start('plain')).json<Run>();
+  const second = (await start('two', { onBusy: 'interrupt' })).json<Run>();
+  const third = (await start('three', { onBusy: 'interrupt' })).json<Run>();
+  agent.isOpen = true;
+  end();
+
+  expect(await wait(third.id)).toMatchObject({ status: 'done' });
+  expect(await wait(plain.id)).toMatchObject({ status: 'done' });
+  for (const { id } of [first, second]) expect(await read(id)).toMatchObject({ status: 'interrupted' });
+  const said = ['one', 'run_interrupted', 'two', 'run_interrupted', 'three', 'Hi', 'plain', 'Hi'];
+  expect(await texts()).toEqual(said);
+  expect(agent.begun).toEqual(['one', 'three', 'plain']);
+});
+
+it.each(stores)('takes back all but the last of runs that roll each other back (%s)', async (store) => {
+  const agent = new SteppedAgent('Hi');
+  const { plugin, end } = slowEnding();
+  const { start, wait, services, key } = await runServer(agent, { store, plugins: [plugin] });
+  await start('one', { stateDelta: { mood: 'old', one: 1 } });
+  await vi.waitUntil(() => agent.isWaiting);
+  await start('two', { onBusy: 'rollback', stateDelta: { mood: 'new', two: 2 } });
+  const third = (await start('three', { onBusy: 'rollback', stateDelta: { three: 3 } })).json<Run>();
+  agent.isOpen = true;
+  end();
+
+  expect(await wait(third.id)).toMatchObject({ status: 'done' });
+  const session = (await services.sessions.getSession(key))!;
+  const active = activeEvents(session.events).filter(({ content }) => content);
+  expect(active.map(({ content }) => content?.parts[0]?.text)).toEqual(['three', 'Hi']);
+  expect(session.state).toEqual({ three: 3 });
+});
+
+it.each(stores)('takes many runs that interrupt each other at once, and answers one (%s)', async (store) => {
+  const agent = new SteppedAgent('Hi');
+  const { start, wait, texts, app, runs } = await runServer(agent, store);
+  await start('first');
+  await vi.waitUntil(() => agent.isWaiting);
+
+  const started = await Promise.all(Array.from({ length: 60 }, (_, n) => start(`${n}`, { onBusy: 'interrupt' })));
+  expect(new Set(started.map(({ statusCode }) => statusCode))).toEqual(new Set([202]));
+  agent.open();
+  await Promise.all(started.map((answer) => wait(answer.json<Run>().id)));
+
+  const listed = (await app.inject(`${runs}?limit=100`)).json<Run[]>().map(({ status }) => status);
+  expect(listed.filter((status) => status === 'interrupted')).toHaveLength(60);
+  expect(listed.filter((status) => status === 'done')).toHaveLength(1);
+  const said = await texts();
+  expect(said.filter((text) => /^\d+$/.test(text))).toHaveLength(60);
+  expect(said.at(-1)).toBe('Hi');
 });
 
 it.each(stores)('starts one run for an idempotency key, and answers its repetitions with it (%s)', async (store) => {

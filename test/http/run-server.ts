@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { newEvent } from '../../src/core/new-event.ts';
-import type { Agent, RunContext } from '../../src/core/runtime.ts';
+import type { Agent, Plugin, RunContext } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig } from '../../src/http/deps.ts';
 import { DurableLine } from '../../src/runner/durable-line.ts';
@@ -77,6 +77,7 @@ interface Options {
   readonly store: Store;
   /** Default 2. */
   readonly maxQueued?: number;
+  readonly plugins?: readonly Plugin[];
   readonly config?: Partial<HttpConfig>;
 }
 
@@ -100,7 +101,11 @@ export function withStores(): (agent: Agent, options: Store | Options) => Return
 }
 
 /** A server over the real runner, with one app and a session for it. */
-async function runServer(agent: Agent, sessionService: string, { maxQueued = 2, config }: Omit<Options, 'store'>) {
+async function runServer(
+  agent: Agent,
+  sessionService: string,
+  { maxQueued = 2, plugins = [], config }: Omit<Options, 'store'>,
+) {
   const opened = openServices({ sessionService, artifactService: 'memory:', memoryService: 'memory:' });
   const { sessions, artifacts, runs: store, databases } = opened;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued }) };
@@ -109,6 +114,7 @@ async function runServer(agent: Agent, sessionService: string, { maxQueued = 2, 
     line,
     services: { sessions, artifacts },
     credentials: credentialExchanger(store && (() => store.secret())),
+    plugins,
   });
   await sessions.createSession(key, { sessionId: key.sessionId });
   const desk = new RunDesk({ runner, line, services, durable });

@@ -95,3 +95,45 @@ it('takes a second release of the same turn for nothing', async () => {
   const settled = await Promise.race([third.then(() => 'in'), Promise.resolve('waiting')]);
   expect(settled).toBe('waiting');
 });
+
+it('lets runs that go first in by the order they came, and tells all but the last to end', async () => {
+  const queue = new SessionQueue();
+  const begun: [string, boolean][] = [];
+  const first = await queue.enter(key, 'queue', open, { id: 'first' });
+  const enter = async (id: string, policy: 'queue' | 'interrupt' | 'rollback'): Promise<void> => {
+    const turn = await queue.enter(key, policy, open, { id });
+    await Promise.resolve();
+    begun.push([`${id} ${turn.takesBack ?? ''}`, turn.signal.aborted]);
+    turn.release();
+  };
+  const others = [enter('plain', 'queue'), enter('a', 'rollback'), enter('b', 'interrupt'), enter('c', 'rollback')];
+
+  first.release();
+  await Promise.all(others);
+
+  expect(begun).toEqual([
+    ['a first', true],
+    ['b ', true],
+    ['c b', false],
+    ['plain ', false],
+  ]);
+});
+
+it('gives a session that is to be deleted to whoever deletes it, though a run does not end', async () => {
+  const queue = new SessionQueue();
+  const hung = await queue.enter(key, 'queue', open, { id: 'hung' });
+  const waiting = queue.enter(key, 'interrupt', open, { id: 'waiting' });
+
+  const vacated = queue.vacate(key, 1);
+  await expect(waiting).rejects.toMatchObject({ code: 'session_not_found' });
+  const next = queue.enter(key, 'queue', open, { id: 'next' });
+  const hold = await vacated;
+
+  expect(() => hung.check()).toThrow('Session not found: s');
+  hold.release();
+  const turn = await next;
+  hung.release();
+  expect(queue.of(key).map(({ id }) => id)).toEqual(['next']);
+  turn.release();
+  expect(queue.of(key)).toEqual([]);
+});

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ranks } from '../../src/core/run-store.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
 import { FileArtifacts } from '../../src/services/artifacts/files.ts';
 import { oldVersions } from '../../src/services/artifacts/old-versions.ts';
@@ -72,7 +73,7 @@ describe('Artifacts and runs with times that were misread', () => {
     await sessions.createSession(key, { sessionId: 's1' });
     await save(artifacts);
     const run = { key: { ...key, runId: 'e-1' }, kind: 'run', isDetached: true, input: '{}', isNew: true } as const;
-    const { ref, fence } = await runs!.enter(run, { maxOpen: 1, isFirst: false });
+    const { ref, fence } = await runs!.enter(run, { maxOpen: 1, rank: ranks.plain });
     await runs!.finish(ref, fence, { status: 'done' });
     const change = async (sql: string): Promise<void> => {
       if (kind === 'PostgreSQL') await new PostgresDatabase(uri).query(sql, []);

@@ -3,6 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
+import type { Runs } from '../../core/runs.ts';
 import type { AgentLoader } from '../../core/runtime.ts';
 import type { Services, SessionReading } from '../../core/services.ts';
 import type { Evaluations } from '../../evaluation/evaluations.ts';
@@ -26,6 +27,7 @@ import { parse } from '../validation.ts';
 interface SessionRoutes {
   readonly loader: AgentLoader;
   readonly services: Services;
+  readonly runs: Pick<Runs, 'deleteSession'>;
   readonly traces: TraceReader;
   readonly evaluations?: Pick<Evaluations, 'restore'> | undefined;
   readonly rights: WriteRights;
@@ -49,7 +51,7 @@ const EventsQuery = lenient({
 /** `null` and no body at all mean the same as `{}`. */
 const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
 
-export function sessionOperations({ loader, services, traces, evaluations, rights }: SessionRoutes): Operation[] {
+export function sessionOperations({ loader, services, runs, traces, evaluations, rights }: SessionRoutes): Operation[] {
   const { sessions } = services;
 
   const found = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T> => {
@@ -143,9 +145,7 @@ export function sessionOperations({ loader, services, traces, evaluations, right
       params: SessionParams,
       answer: { schema: z.null() },
       async handle({ params }) {
-        await sessions.deleteSession(params);
-        await services.artifacts?.deleteSessionArtifacts(params);
-        await services.memories?.deleteSessionMemory(params);
+        await runs.deleteSession(params);
         traces.forget(params.sessionId);
       },
     }),

@@ -1,4 +1,4 @@
-import type { RunKind } from '../../core/run-store.ts';
+import { ranks, type RunKind } from '../../core/run-store.ts';
 import type { RunKey } from '../../core/runs.ts';
 import { forgottenAtOnce, isEnded } from './run-rows.ts';
 
@@ -10,11 +10,11 @@ export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNum
   extract(epoch from r.created_at)::float8 as "createdAt", extract(epoch from r.started_at)::float8 as "startedAt",
   extract(epoch from r.ended_at)::float8 as "endedAt"`;
 
-/** Who goes next: the run in progress, then those that go first, then the others as they came. */
+/** Who goes next: the run in progress, then those of the highest rank (`front`), as they came. */
 const inLine = `state in ('queued', 'running') order by (state = 'running') desc, front desc, pos`;
 
 // $1 app, $2 user, $3 session, $4 home, $5 run, $6 kind, $7 detached, $8 input, $9 idempotency key, $10 fingerprint,
-// $11 open runs allowed, $12 goes first, $13 run taken back
+// $11 open runs allowed, $12 rank, $13 run taken back, $14 takes back the run whose place it takes
 export const enterStatement = `with s as (
     update sessions set queued = queued + 1,
         owner = case when queued = 0 then $4 else owner end,
@@ -26,7 +26,10 @@ export const enterStatement = `with s as (
     select num || '/' || $5, num, $5, $4, $6, $7::boolean, $8, $9, $10,
       case when queued = 1 then 'running' else 'queued' end,
       case when queued = 1 then clock_timestamp() end,
-      case when $12::boolean then (extract(epoch from clock_timestamp()) * 1000000)::bigint else 0 end, $13
+      $12::bigint, coalesce($13, case when $14::boolean and queued > 1 then (
+        select invocation_id from agent_runs before where session_num = num
+            and (state = 'running' or (state = 'queued' and front > 0))
+          order by (state = 'running') desc, front desc, pos limit 1) end)
     from s
   on conflict (id) do update set state = excluded.state, home = excluded.home, kind = excluded.kind,
       is_detached = excluded.is_detached, input = excluded.input, idempotency_key = excluded.idempotency_key,
@@ -46,9 +49,17 @@ export const beginStatement = `with head as (
     update sessions set owner = $3, fence = fence + 1 from head
       where num = $1 and owner is null and head.id = $2 and head.home = $3 returning fence),
   r as (
-    update agent_runs set state = 'running', started_at = clock_timestamp()
-      where id = $2 and exists (select 1 from s))
-  select (select fence from s)::float8 as fence,
+    update agent_runs self set state = 'running', started_at = clock_timestamp(),
+        takes_back = case when takes_back is null or kind = 'hold' then takes_back else coalesce((
+          select invocation_id from agent_runs before where session_num = $1 and id <> $2 and kind <> 'hold'
+            and started_at >= (
+              select started_at from agent_runs where session_num = $1 and invocation_id = self.takes_back)
+          order by started_at desc limit 1), takes_back) end
+      where id = $2 and exists (select 1 from s) returning takes_back)
+  select (select fence from s)::float8 as fence, (select takes_back from r) as "takesBack",
+    exists (select 1 from agent_runs where session_num = $1 and id <> $2 and state = 'queued'
+      and front = ${ranks.preempting}) as "isSuperseded",
+    exists (select 1 from sessions where num = $1) as "isThere",
     exists (select 1 from agent_runs where id = $2 and state = 'queued' and home = $3) as waits`;
 
 // A run without a state is forgotten. $1 session number, $2 run, $3 fence, $4 state, $5 error
@@ -79,11 +90,16 @@ export const cancelStatement = `with r as (
       where id = $1 and state in ('queued', 'running') returning id, home)
   select home, ${tell('$2', '$3')} from r`;
 
-/** $1 session number, $2 reason, $3 the run that takes back the events, $4 home */
+/** $1 session number, $2 reason, $3 home */
 export const cancelCurrentStatement = `with r as (
-    update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *),
-  t as (update agent_runs t set takes_back = r.invocation_id from r where t.id = $3)
-  select ${runColumns}, ${tell('$2', '$4')} from r join sessions s on s.num = r.session_num`;
+    update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *)
+  select ${runColumns}, ${tell('$2', '$3')} from r join sessions s on s.num = r.session_num`;
+
+/** $1 session number, $2 reason, $3 home */
+export const cancelAllStatement = `with r as (
+    update agent_runs set cancel = $2
+      where session_num = $1 and kind <> 'hold' and state in ('queued', 'running') returning id, home)
+  select ${tell('$2', '$3')} from r`;
 
 /** $1 app, $2 user, $3 session, $4 run */
 export const findStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
@@ -167,6 +183,15 @@ export interface Entered {
   readonly sessionNumber: number;
   readonly state: string;
   readonly fence: number;
+}
+
+export interface MayBegin {
+  /** Absent when it is not its turn. */
+  readonly fence: number | null;
+  readonly takesBack: string | null;
+  readonly isSuperseded: boolean;
+  readonly isThere: boolean;
+  readonly waits: boolean;
 }
 
 export interface Orphan {

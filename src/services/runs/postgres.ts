@@ -3,6 +3,7 @@ import { newId } from '../../base/ids.ts';
 import {
   type AdoptedRun,
   adoptedAtOnce,
+  type Begun,
   type CancelFlag,
   leaseMs,
   type NewRun,
@@ -44,7 +45,7 @@ export class PostgresRuns implements RunStore {
     this.#database = database;
   }
 
-  async enter(run: NewRun, { maxOpen, isFirst }: Placing): Promise<Placed> {
+  async enter(run: NewRun, { maxOpen, rank }: Placing): Promise<Placed> {
     const { key, kind, isDetached, input, idempotencyKey = null, fingerprint = null } = run;
     const values = [
       key.appName,
@@ -58,8 +59,9 @@ export class PostgresRuns implements RunStore {
       idempotencyKey,
       fingerprint,
       maxOpen,
-      isFirst,
+      rank,
       run.takesBack ?? null,
+      run.takesBackCurrent ?? false,
     ];
     const query = { name: 'agent-run-enter', text: sql.enterStatement, values };
     try {
@@ -76,15 +78,17 @@ export class PostgresRuns implements RunStore {
     }
   }
 
-  async begin({ session, id }: RunRef): Promise<{ fence: number } | 'waits' | 'gone'> {
+  async begin({ session, id }: RunRef): Promise<Begun | 'waits' | 'gone' | 'deleted'> {
     const values = [session, id, this.home];
-    const [row] = await this.#query<{ fence: number | null; waits: boolean }>({
+    const [row] = await this.#query<sql.MayBegin>({
       name: 'agent-run-begin',
       text: sql.beginStatement,
       values,
     });
-    if (typeof row?.fence === 'number') return { fence: row.fence };
-    return row?.waits ? 'waits' : 'gone';
+    if (!row?.isThere) return 'deleted';
+    const { fence, isSuperseded, takesBack, waits } = row;
+    if (fence !== null) return { fence, isSuperseded, takesBack: takesBack ?? undefined };
+    return waits ? 'waits' : 'gone';
   }
 
   async finish({ session, id }: RunRef, fence: number | undefined, ended: RunEnd | undefined): Promise<void> {
@@ -112,15 +116,11 @@ export class PostgresRuns implements RunStore {
     return row?.home ?? undefined;
   }
 
-  async cancelCurrent(
-    session: number,
-    reason: string,
-    taker: RunRef | undefined,
-  ): Promise<(StoredRun & { home: string }) | undefined> {
+  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
     const [row] = await this.#query<RunRow>({
       name: 'agent-run-cancel-current',
       text: sql.cancelCurrentStatement,
-      values: [session, reason, taker?.id ?? null, this.home],
+      values: [session, reason, this.home],
     });
     return row && { ...storedRun(row), home: row.home ?? '' };
   }
@@ -133,6 +133,11 @@ export class PostgresRuns implements RunStore {
     const found = await this.#query<{ value: string }>({ name: 'agent-secret', text, values: [value] });
     // Somebody else made one in the same moment.
     return found[0]?.value ?? (await this.secret());
+  }
+
+  async cancelAll(session: number, reason: string): Promise<void> {
+    const values = [session, reason, this.home];
+    await this.#query({ name: 'agent-run-cancel-all', text: sql.cancelAllStatement, values });
   }
 
   async find({ appName, userId, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {

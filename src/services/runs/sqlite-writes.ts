@@ -1,11 +1,14 @@
 import { AppError } from '../../base/errors.ts';
 import {
   type AdoptedRun,
+  type Begun,
   leaseMs,
   type NewRun,
   type Placed,
   type Placing,
+  ranks,
   type RunEnd,
+  type RunKind,
   type RunRef,
 } from '../../core/run-store.ts';
 import type { SessionKey } from '../../schemas/session.ts';
@@ -16,7 +19,7 @@ import { forgottenAtOnce, isEnded, refusal, rowIdOf } from './run-rows.ts';
 // What changes runs in SQLite. Runs in the thread that writes, within a transaction.
 
 const isOpen = `state in ('queued', 'running')`;
-/** Who goes next: the run in progress, then those that go first, then the others as they came. */
+/** Who goes next: the run in progress, then those of the highest rank (`front`), as they came. */
 const inLine = `${isOpen} order by state = 'running' desc, front desc, pos`;
 
 interface SessionLine {
@@ -54,6 +57,7 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
   }
   connection.run('delete from agent_runs where id = ?', id);
   const begins = line.queued === 0;
+  const takesBack = run.takesBack ?? (run.takesBackCurrent ? runBefore(connection, line.num) : undefined);
   const now = Date.now();
   connection.run(
     `insert into agent_runs (id, session_num, invocation_id, home, kind, is_detached, input, idempotency_key,
@@ -70,8 +74,8 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
     begins ? 'running' : 'queued',
     now,
     begins ? now : null,
-    placing.isFirst ? now : 0,
-    run.takesBack ?? null,
+    placing.rank,
+    takesBack ?? null,
   );
   connection.run('update sessions set queued = queued + 1 where num = ?', line.num);
   const fence = begins ? own(connection, line.num, home) : undefined;
@@ -82,20 +86,52 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
 export function beginRun(
   { connection }: WriteContext,
   { home, ref }: { home: string; ref: RunRef },
-): { fence: number } | 'waits' | 'gone' {
-  const row = connection.get<{ state: string; home: string | null }>(
-    'select state, home from agent_runs where id = ?',
+): Begun | 'waits' | 'gone' | 'deleted' {
+  const line = connection.get<SessionLine>('select num, queued, owner, fence from sessions where num = ?', ref.session);
+  if (!line) return 'deleted';
+  const row = connection.get<WaitingRow>(
+    'select state, home, kind, takes_back as takesBack from agent_runs where id = ?',
     ref.id,
   );
   if (row?.state !== 'queued' || row.home !== home) return 'gone';
-  const line = connection.get<SessionLine>('select num, queued, owner, fence from sessions where num = ?', ref.session);
   const head = connection.get<{ id: string }>(
     `select id from agent_runs where session_num = ? and ${inLine} limit 1`,
     ref.session,
   );
-  if (!line || line.owner !== null || head?.id !== ref.id) return 'waits';
-  connection.run(`update agent_runs set state = 'running', started_at = ? where id = ?`, Date.now(), ref.id);
-  return { fence: own(connection, ref.session, home) };
+  if (line.owner !== null || head?.id !== ref.id) return 'waits';
+  const takesBack = replacedRun(connection, ref, row);
+  const begin = `update agent_runs set state = 'running', started_at = ?, takes_back = ? where id = ?`;
+  connection.run(begin, Date.now(), takesBack ?? null, ref.id);
+  const superseding = `select 1 from agent_runs where session_num = ? and state = 'queued' and front = ?`;
+  const isSuperseded = connection.get(superseding, ref.session, ranks.preempting) !== undefined;
+  return { fence: own(connection, ref.session, home), isSuperseded, takesBack };
+}
+
+interface WaitingRow {
+  readonly state: string;
+  readonly home: string | null;
+  readonly kind: RunKind;
+  readonly takesBack: string | null;
+}
+
+/** The run in progress, or the one that is about to begin. */
+function runBefore(connection: Connection, session: number): string | undefined {
+  const sql = `select invocation_id as id from agent_runs where session_num = ?
+    and (state = 'running' or (state = 'queued' and front > 0)) order by state = 'running' desc, front desc, pos limit 1`;
+  return connection.get<{ id: string }>(sql, session)?.id;
+}
+
+/** The run whose events one takes back that takes back any: of those that ran since it came, the last. */
+function replacedRun(connection: Connection, ref: RunRef, { kind, takesBack }: WaitingRow): string | undefined {
+  if (takesBack === null || kind === 'hold') return takesBack ?? undefined;
+  const before = connection.get<{ id: string }>(
+    `select invocation_id as id from agent_runs where session_num = ? and id <> ? and kind <> 'hold'
+      and started_at >= (select started_at from agent_runs where id = ?) order by started_at desc, pos desc limit 1`,
+    ref.session,
+    ref.id,
+    rowIdOf(ref.session, takesBack),
+  );
+  return before?.id ?? takesBack;
 }
 
 export interface FinishInput {
@@ -146,15 +182,22 @@ export function cancelRun(
 /** Gives the key of the run in progress. */
 export function cancelCurrentRun(
   { connection }: WriteContext,
-  { session, reason, taker }: { session: number; reason: string; taker: RunRef | undefined },
+  { session, reason }: { session: number; reason: string },
 ): string | undefined {
-  const row = connection.get<{ id: string; run: string }>(
-    `select id, invocation_id as run from agent_runs where session_num = ? and state = 'running'`,
+  const row = connection.get<{ id: string }>(
+    `select id from agent_runs where session_num = ? and state = 'running'`,
     session,
   );
   if (row) connection.run('update agent_runs set cancel = coalesce(cancel, ?) where id = ?', reason, row.id);
-  if (row && taker) connection.run('update agent_runs set takes_back = ? where id = ?', row.run, taker.id);
   return row?.id;
+}
+
+export function cancelAllRuns(
+  { connection }: WriteContext,
+  { session, reason }: { session: number; reason: string },
+): void {
+  const sql = `update agent_runs set cancel = ? where session_num = ? and kind <> 'hold' and ${isOpen}`;
+  connection.run(sql, reason, session);
 }
 
 export function forgetRunKey({ connection }: WriteContext, { before, id }: { before: number; id: string }): void {

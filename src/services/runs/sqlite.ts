@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { newId } from '../../base/ids.ts';
 import type {
   AdoptedRun,
+  Begun,
   CancelFlag,
   NewRun,
   Placed,
@@ -50,7 +51,7 @@ export class SqliteRuns implements RunStore {
     return placed;
   }
 
-  begin(ref: RunRef): Promise<{ fence: number } | 'waits' | 'gone'> {
+  begin(ref: RunRef): Promise<Begun | 'waits' | 'gone' | 'deleted'> {
     return this.#database.write('beginRun', { home: this.home, ref });
   }
 
@@ -64,12 +65,8 @@ export class SqliteRuns implements RunStore {
     return this.#database.write('cancelRun', { ref, reason });
   }
 
-  async cancelCurrent(
-    session: number,
-    reason: string,
-    taker: RunRef | undefined,
-  ): Promise<(StoredRun & { home: string }) | undefined> {
-    const id = await this.#database.write('cancelCurrentRun', { session, reason, taker });
+  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
+    const id = await this.#database.write('cancelCurrentRun', { session, reason });
     const sql = `select ${columns} from agent_runs r join sessions s on s.num = r.session_num where r.id = ?`;
     const row = id === undefined ? undefined : await this.#read((connection) => connection.get<RunRow>(sql, id));
     return row && { ...storedRun(row), home: row.home ?? '' };
@@ -77,6 +74,10 @@ export class SqliteRuns implements RunStore {
 
   secret(): Promise<string> {
     return this.#database.write('keepSecret', { value: newSecret() });
+  }
+
+  cancelAll(session: number, reason: string): Promise<void> {
+    return this.#database.write('cancelAllRuns', { session, reason });
   }
 
   async find({ appName, userId, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {

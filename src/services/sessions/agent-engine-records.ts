@@ -27,6 +27,7 @@ export interface EngineSession {
   /** Absent in sessions of other servers: these show in every app. */
   readonly own: OwnRecord | undefined;
   /** Seconds since the epoch, by the clock there. */
+  readonly createTime: number;
   readonly updateTime: number;
 }
 
@@ -41,6 +42,7 @@ export function readSession(body: JsonObject): EngineSession {
     userId: textIn(body['userId']),
     state,
     own,
+    createTime: microsOf(body['createTime']) / 1e6,
     updateTime: microsOf(body['updateTime'] ?? body['createTime']) / 1e6,
   };
 }
@@ -54,6 +56,9 @@ export function resourceId(id: string): string {
   if (plainId.test(id) || numericId.test(id)) return id;
   return `x${createHash('sha256').update(id).digest('hex').slice(0, 60)}`;
 }
+
+/** Sessions of other servers are told apart by when they were created. */
+export const generationOf = ({ own, createTime }: EngineSession): string => own?.made ?? String(createTime);
 
 export const idOf = ({ name, own }: EngineSession): string => own?.id ?? name.split('/').at(-1) ?? '';
 

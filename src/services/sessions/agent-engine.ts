@@ -5,6 +5,8 @@ import type { EventPage, NewSession, SessionService } from '../../core/services.
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
+  type Generation,
+  generation,
   type GetSessionConfig,
   keyOf,
   type Session,
@@ -18,6 +20,7 @@ import { outdatedOf, sessionsOf } from './agent-engine-archive.ts';
 import { fromSessionEvent, microsOf, orderMicros, ownKey, toSessionEvent } from './agent-engine-events.ts';
 import {
   type EngineSession,
+  generationOf,
   idOf,
   isSession,
   type OwnRecord,
@@ -33,6 +36,7 @@ interface Known {
   lastMicros: number;
   /** Absent in sessions of other servers. */
   own: OwnRecord | undefined;
+  readonly generation: Generation;
 }
 
 /** Sessions whose histories this process knows, the last ones. */
@@ -67,7 +71,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     applyDelta(state, withoutTemp(deepFreeze(toJson(options.state ?? {})) as JsonObject));
     await this.#create(userId, own, state);
     const key = { appName, userId, sessionId: id };
-    const known: Known = { ids: new Set(), lastMicros: 0, own };
+    const known: Known = { ids: new Set(), lastMicros: 0, own, generation: own.made };
     this.#remember(key, known);
     try {
       // What is past has changed shared state once already.
@@ -104,9 +108,9 @@ export class AgentEngineSessions implements SessionService, Archive {
     return sessions;
   }
 
-  async deleteSession(key: SessionKey): Promise<void> {
+  async deleteSession(key: SessionKey, only?: Generation): Promise<void> {
     const found = await this.#find(key);
-    if (!found) return;
+    if (!found || (only !== undefined && only !== generationOf(found))) return;
     const { status, body } = await this.#api.insist(() => this.#api.call(found.name, { method: 'DELETE' }));
     if (status === 200 && body['name'] !== undefined) await this.#api.finished(body);
     this.#known.delete(nameOf(key));
@@ -124,7 +128,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     const id = resourceId(key.sessionId);
     const before = this.#turns.get(id);
     const append = async (): Promise<Event> => {
-      const known = this.#known.get(nameOf(key)) ?? (await this.#learn(key));
+      const known = await this.#knownOf(key, session[generation]);
       const kept = storedEvent(event);
       await this.#append(key, known, kept, kept.actions.stateDelta);
       session.events.push(kept);
@@ -183,12 +187,15 @@ export class AgentEngineSessions implements SessionService, Archive {
     }
   }
 
-  async #learn(key: SessionKey): Promise<Known> {
+  /** What an append to a session has to know. Throws when the key is that of another generation by now. */
+  async #knownOf(key: SessionKey, only: Generation | undefined): Promise<Known> {
+    const known = this.#known.get(nameOf(key));
+    if (known && (only === undefined || only === known.generation)) return known;
     const found = await this.#find(key);
-    if (!found) throw notFound(key);
-    const { known } = await this.#history(found);
-    this.#remember(key, known);
-    return known;
+    if (!found || (only !== undefined && only !== generationOf(found))) throw notFound(key);
+    const history = await this.#history(found);
+    this.#remember(key, history.known);
+    return history.known;
   }
 
   // oxlint-disable-next-line max-params
@@ -248,9 +255,10 @@ export class AgentEngineSessions implements SessionService, Archive {
   }
 
   /** All events in order, or the last so many; and what an append has to know of them. */
-  async #history({ name, own }: EngineSession, recent?: number): Promise<{ events: Event[]; known: Known }> {
+  async #history(session: EngineSession, recent?: number): Promise<{ events: Event[]; known: Known }> {
+    const { name, own } = session;
     const events: Event[] = [];
-    const known: Known = { ids: new Set(), lastMicros: 0, own };
+    const known: Known = { ids: new Set(), lastMicros: 0, own, generation: generationOf(session) };
     const path = `/sessions/${name.split('/').at(-1) ?? ''}/events`;
     const query: Record<string, string> =
       recent === undefined ? {} : { orderBy: 'timestamp desc', pageSize: String(Math.min(100, recent)) };
@@ -287,7 +295,16 @@ function letterFirst(): string {
 function sessionOf(found: EngineSession, appName: string, events: Event[]): Session {
   const { userId, state, own, updateTime } = found;
   const lastUpdateTime = own?.lastUpdateTime ?? updateTime;
-  return { id: idOf(found), appName, userId, state: deepFreezeValues(state), events, lastUpdateTime };
+  const id = idOf(found);
+  return {
+    id,
+    appName,
+    userId,
+    state: deepFreezeValues(state),
+    events,
+    lastUpdateTime,
+    [generation]: generationOf(found),
+  };
 }
 
 /** The state is the reader's, what it holds is not. */

@@ -8,7 +8,7 @@ import { isUnavailable } from '../google/google-connection.ts';
 import { adkMs } from './adk-time.ts';
 import { changeScopes, checkChanges } from './firestore-documents.ts';
 import { eventDocument, eventsOf, type NewEventDocument, writeEventParts } from './firestore-histories.ts';
-import type { Appended, EventRow, StateChanges } from './session-tables.ts';
+import type { Appended, AppendTarget, EventRow, StateChanges } from './session-tables.ts';
 
 /** What the next append has to know of a session. */
 interface SessionHead {
@@ -24,7 +24,7 @@ export type SessionHeads = Map<string, SessionHead>;
 const maxHeads = 5000;
 
 interface Append {
-  readonly key: SessionKey;
+  readonly target: AppendTarget;
   readonly id: string;
   readonly event: EventRow;
   readonly changes: StateChanges;
@@ -39,12 +39,15 @@ const longestPauseMs = 200;
  * answer that was lost is asked after: an event that bears the name of this attempt is our own.
  */
 export async function appendEvent(database: FirestoreDatabase, heads: SessionHeads, append: Append): Promise<Appended> {
-  const { key, id, event, changes } = append;
+  const { target, id, event, changes } = append;
   checkChanges(changes);
   const document = eventDocument(event, newId());
-  let head = heads.get(id) ?? (await database.insist((open) => headOf(open, id)));
+  let head = heads.get(id);
+  if (!head || !isTarget(head, target)) head = await database.insist((open) => headOf(open, id));
   for (let attempt = 0; ; attempt += 1) {
-    if (!head) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+    if (!head || !isTarget(head, target)) {
+      throw new AppError('session_not_found', `Session not found: ${target.sessionId}`);
+    }
     const { number } = head;
     try {
       const from = head;
@@ -56,7 +59,7 @@ export async function appendEvent(database: FirestoreDatabase, heads: SessionHea
     } catch (error) {
       heads.delete(id);
       if (!isConflict(error) && !isUnavailable(error)) throw error;
-      if (attempt === maxTries || (isUnavailable(error) && attempt >= maxOutages)) throw busy(error, key);
+      if (attempt === maxTries || (isUnavailable(error) && attempt >= maxOutages)) throw busy(error, target);
       await database.pause(Math.random() * Math.min(longestPauseMs, 5 * 2 ** attempt));
     }
     const found = await database.insist((open) => lookAgain(open, id, number, document));
@@ -66,6 +69,9 @@ export async function appendEvent(database: FirestoreDatabase, heads: SessionHea
     }
   }
 }
+
+const isTarget = ({ number }: SessionHead, { sessionNumber }: AppendTarget): boolean =>
+  sessionNumber === undefined || sessionNumber === number;
 
 /** Tries while the database is out of reach, between which it is asked for some seconds each. */
 const maxOutages = 3;
@@ -112,7 +118,7 @@ function seqOf(stored: Sdk.DocumentSnapshot, { event }: Append, { data }: NewEve
 
 async function commit(
   open: OpenFirestore,
-  { key, id, event, changes }: Append,
+  { target, id, event, changes }: Append,
   head: SessionHead,
   document: NewEventDocument,
 ): Promise<SessionHead> {
@@ -136,7 +142,7 @@ async function commit(
   const batch = db.batch();
   batch.update(collection('sessions').doc(id), first, value, ...others.flat(), ifUnwritten);
   batch.create(eventsOf(open, head.number).doc(document.id), { ...document.data, seq: head.nextSeq });
-  changeScopes(open, batch, key, changes);
+  changeScopes(open, batch, target, changes);
   const [written] = await batch.commit();
   return { ...head, nextSeq, lastUpdateTime, writtenAt: written?.writeTime ?? head.writtenAt };
 }

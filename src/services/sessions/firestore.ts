@@ -7,8 +7,10 @@ import { appendEvent, type SessionHeads } from './firestore-append.ts';
 import { createSession } from './firestore-create.ts';
 import { appDocument, evaluationMark, sessionDocument, userDocument } from './firestore-documents.ts';
 import { eventsOf, partsOf, removeHistory, sweep } from './firestore-histories.ts';
+import type { SessionNumber } from './history-cache.ts';
 import type {
   Appended,
+  AppendTarget,
   EventRange,
   EventRow,
   NewSessionRow,
@@ -70,13 +72,14 @@ export class FirestoreSessionTables implements SessionTables {
     });
   }
 
-  delete(key: SessionKey): Promise<void> {
+  delete(key: SessionKey, only: SessionNumber | undefined): Promise<void> {
     return this.#database.insist(async (open) => {
       const ref = open.collection('sessions').doc(sessionDocument(key));
       for (let attempt = 0; ; attempt += 1) {
         const session = await ref.get();
         if (!session.exists) return;
         const number = String(session.get('number'));
+        if (only !== undefined && only !== number) return;
         const batch = open.db.batch().delete(ref, { lastUpdateTime: session.updateTime ?? session.readTime });
         batch.set(open.collection('garbage').doc(number), { since: Date.now() });
         try {
@@ -164,10 +167,10 @@ export class FirestoreSessionTables implements SessionTables {
   }
 
   /** Without a guard: runs are not kept in Firestore, so no other server takes one over. */
-  async append(key: SessionKey, event: EventRow, changes: StateChanges): Promise<Appended> {
-    const id = sessionDocument(key);
+  async append(target: AppendTarget, event: EventRow, changes: StateChanges): Promise<Appended> {
+    const id = sessionDocument(target);
     const before = this.#turns.get(id);
-    const append = (): Promise<Appended> => appendEvent(this.#database, this.#heads, { key, id, event, changes });
+    const append = (): Promise<Appended> => appendEvent(this.#database, this.#heads, { target, id, event, changes });
     const turn = before ? before.then(append, append) : append();
     this.#turns.set(id, turn);
     try {

@@ -7,6 +7,8 @@ import type { EventPage, NewSession, SessionService } from '../../core/services.
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
+  type Generation,
+  generation,
   type GetSessionConfig,
   keyOf,
   type Session,
@@ -21,6 +23,8 @@ export interface InMemorySessionsOptions {
   readonly maxSessions?: number;
   /** Milliseconds after its last use that a session may be forgotten. Default: never. */
   readonly idleMs?: number;
+  /** Whether a session has a run: then it is not forgotten. */
+  readonly isInUse?: (key: SessionKey) => boolean;
   /** Told of each session that was forgotten, so that what belongs to it can go too. */
   readonly onEvicted?: (key: SessionKey) => void;
 }
@@ -37,6 +41,7 @@ interface AppRecord {
 
 interface StoredSession extends Ordered<StoredSession> {
   readonly key: SessionKey;
+  readonly number: number;
   /** The session's own state and, shared with other sessions, its user's and its app's. */
   readonly state: ScopedState;
   readonly events: Event[];
@@ -55,6 +60,7 @@ export class InMemorySessions implements SessionService {
   /** All sessions, least recently used first. */
   readonly #recency = new Order<StoredSession>();
   readonly #options: InMemorySessionsOptions;
+  #created = 0;
   /** Without a limit nobody asks who was used last, and keeping account of it touches the neighbours of every session used. */
   readonly #forgets: boolean;
 
@@ -78,6 +84,7 @@ export class InMemorySessions implements SessionService {
     const now = Date.now();
     const stored: StoredSession = {
       key: { appName, userId, sessionId },
+      number: (this.#created += 1),
       state: { app: app.state, user: user.state, session: {} },
       events: events.map(storedEvent),
       positions: undefined,
@@ -109,9 +116,9 @@ export class InMemorySessions implements SessionService {
     return owned.filter(({ key }) => !isEvaluationSession(key.sessionId)).map((stored) => snapshot(stored, []));
   }
 
-  async deleteSession(key: SessionKey): Promise<void> {
+  async deleteSession(key: SessionKey, only?: Generation): Promise<void> {
     const stored = this.#find(key);
-    if (stored) this.#remove(stored);
+    if (stored && (only === undefined || only === stored.number)) this.#remove(stored);
   }
 
   async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
@@ -121,7 +128,7 @@ export class InMemorySessions implements SessionService {
 
   async appendEvent(session: Session, event: Event): Promise<Event> {
     if (event.partial) return event;
-    const stored = this.#require(keyOf(session));
+    const stored = this.#require(keyOf(session), session[generation]);
     if (positionOf(stored, event.id) !== undefined) {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }
@@ -141,9 +148,10 @@ export class InMemorySessions implements SessionService {
     // Nothing is held for a session but its data.
   }
 
-  #require(key: SessionKey): StoredSession {
+  #require(key: SessionKey, only?: Generation): StoredSession {
     const stored = this.#find(key);
-    if (!stored) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+    if (!stored || (only !== undefined && only !== stored.number))
+      throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     return stored;
   }
 
@@ -158,24 +166,31 @@ export class InMemorySessions implements SessionService {
         .map((user) => user.sessions.get(sessionId))
         .find((found) => found !== undefined);
     }
-    if (stored && this.#forgets) {
-      this.#recency.remove(stored);
-      this.#recency.add(stored);
-      stored.usedAt = Date.now();
-    }
+    if (stored && this.#forgets) this.#use(stored);
     return stored;
   }
 
   /** Stops at the first session that may stay: they are ordered by use. No timer, the next caller pays. */
   #evict(): void {
     if (!this.#forgets) return;
-    const { maxSessions = Infinity, idleMs = Infinity, onEvicted } = this.#options;
+    const { maxSessions = Infinity, idleMs = Infinity, isInUse, onEvicted } = this.#options;
     const latest = Date.now() - idleMs;
-    for (let oldest = this.#recency.first; oldest; oldest = this.#recency.first) {
-      if (this.#recency.size <= maxSessions && oldest.usedAt > latest) return;
+    for (let left = this.#recency.size; left > 0; left -= 1) {
+      const oldest = this.#recency.first;
+      if (!oldest || (this.#recency.size <= maxSessions && oldest.usedAt > latest)) return;
+      if (isInUse?.(oldest.key)) {
+        this.#use(oldest);
+        continue;
+      }
       this.#remove(oldest);
       onEvicted?.(oldest.key);
     }
+  }
+
+  #use(stored: StoredSession): void {
+    this.#recency.remove(stored);
+    this.#recency.add(stored);
+    stored.usedAt = Date.now();
   }
 
   /** Records of users and apps go with their last session, unless they have state to remember. */
@@ -204,7 +219,7 @@ function positionOf(stored: StoredSession, id: string): number | undefined {
   return position < 0 ? undefined : position;
 }
 
-function snapshot({ key, state, lastUpdateTime }: StoredSession, events: Event[]): Session {
+function snapshot({ key, number, state, lastUpdateTime }: StoredSession, events: Event[]): Session {
   return {
     id: key.sessionId,
     appName: key.appName,
@@ -212,6 +227,7 @@ function snapshot({ key, state, lastUpdateTime }: StoredSession, events: Event[]
     state: mergeState(state),
     events,
     lastUpdateTime,
+    [generation]: number,
   };
 }
 

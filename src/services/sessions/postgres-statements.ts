@@ -1,6 +1,6 @@
 import type { Dialect } from '../postgres/dialect.ts';
 
-/** What an append has besides its event; its values come in this order, behind the nine that each has. */
+/** What an append has besides its event; its values come in this order, behind the ten that each has. */
 export interface AppendShape {
   /** The run, its step and its fence. */
   readonly isGuarded: boolean;
@@ -94,12 +94,12 @@ function createStatement(time: Dialect['time']): string {
     select num::float8 as num from made`;
 }
 
-// $1 app, $2 user, $3 session, $4 time in ms, $5 time in s, $6 event id, $7 invocation, $8 event_data, $9 body.
+// $1 app, $2 user, $3 session, $4 time in ms, $5 time in s, $6 event id, $7 invocation, $8 event_data, $9 body, $10 session number.
 function appendStatement(
   { time, eventData, hasEventSequence }: Dialect,
   { isGuarded, changesState, changesScopes }: AppendShape,
 ): string {
-  let values = 9;
+  let values = 10;
   const next = (): string => `$${(values += 1)}`;
   const [run, step, fence] = isGuarded ? [next(), next(), next()] : [];
   const [set, removed] = changesState ? [next(), next()] : [];
@@ -110,7 +110,7 @@ function appendStatement(
           clock_ms = extract(epoch from ${moment}) * 1000, last_update = greatest(${lastUpdate}, $5::float8)
           ${changesState ? `, state = (state - ${removed}::text[]) || ${set}::jsonb` : ''}
           ${hasEventSequence ? ', event_sequence = event_sequence + 1' : ''}
-        where id = $3 and app_name = $1 and user_id = $2 ${isGuarded ? `and ${own}` : ''}
+        where id = $3 and app_name = $1 and user_id = $2 and ($10::bigint is null or num = $10) ${isGuarded ? `and ${own}` : ''}
         returning num, next_seq - 1 as seq, update_time, last_update),
     event as (
       insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)

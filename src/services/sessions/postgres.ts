@@ -8,9 +8,11 @@ import type { Dialect } from '../postgres/dialect.ts';
 import { isConflict, isOutage, sqlStateOf } from '../postgres/errors.ts';
 import { fromJsonb, toJsonb } from '../postgres/jsonb.ts';
 import { adkMs } from './adk-time.ts';
+import type { SessionNumber } from './history-cache.ts';
 import { type SessionStatements, sessionStatements } from './postgres-statements.ts';
 import type {
   Appended,
+  AppendTarget,
   EventRange,
   EventRow,
   NewSessionRow,
@@ -88,12 +90,13 @@ export class PostgresSessionTables implements SessionTables {
     return (await this.#database.query<SessionRow>(query)).map(readable);
   }
 
-  async delete({ appName, userId, sessionId }: SessionKey): Promise<void> {
-    const values = [appName, userId, sessionId];
+  async delete({ appName, userId, sessionId }: SessionKey, only: SessionNumber | undefined): Promise<void> {
+    const values = [appName, userId, sessionId, only ?? null];
     // ADK's tables know no cascade in every version of them; ours follow by a trigger.
     await this.#database.query({
       name: 'agent-delete',
-      text: `with gone as (delete from sessions where app_name = $1 and user_id = $2 and id = $3 returning num)
+      text: `with gone as (delete from sessions where app_name = $1 and user_id = $2 and id = $3
+          and ($4::bigint is null or num = $4) returning num)
         delete from events where (id, app_name, user_id, session_id) in (
           select event_id, $1, $2, $3 from agent_events join gone on session_num = num)`,
       values,
@@ -149,7 +152,7 @@ export class PostgresSessionTables implements SessionTables {
    * an event of the same id and body is our own.
    */
   async append(
-    key: SessionKey,
+    target: AppendTarget,
     event: EventRow,
     changes: StateChanges,
     guard: AppendGuard | undefined,
@@ -158,12 +161,12 @@ export class PostgresSessionTables implements SessionTables {
     for (let attempt = 0; ; attempt += 1) {
       const sentMs = performance.now();
       try {
-        const appended = await this.#appendOnce(key, event, changes, guard);
-        return appended ?? (await this.#explain(key, guard));
+        const appended = await this.#appendOnce(target, event, changes, guard);
+        return appended ?? (await this.#explain(target, guard));
       } catch (error) {
         const cause = error instanceof AppError ? error.cause : error;
         if (sqlStateOf(cause) === uniqueViolation) {
-          const stored = guard || attempt > 0 ? await this.#stored(key, event, guard) : undefined;
+          const stored = guard || attempt > 0 ? await this.#stored(target, event, guard) : undefined;
           if (stored) return stored;
           throw new AppError('invalid_request', `Event "${event.id}" is stored already`, { cause: error });
         }
@@ -184,7 +187,7 @@ export class PostgresSessionTables implements SessionTables {
   }
 
   async #appendOnce(
-    { appName, userId, sessionId }: SessionKey,
+    { appName, userId, sessionId, sessionNumber }: AppendTarget,
     event: EventRow,
     changes: StateChanges,
     guard: AppendGuard | undefined,
@@ -196,7 +199,7 @@ export class PostgresSessionTables implements SessionTables {
       changesScopes: changes.app !== undefined || changes.user !== undefined,
     };
     const values: unknown[] = [appName, userId, sessionId, adkMs(event.timestamp), event.timestamp];
-    values.push(event.id, event.invocationId, toJsonb(event.eventData), event.body);
+    values.push(event.id, event.invocationId, toJsonb(event.eventData), event.body, sessionNumber ?? null);
     if (guard) values.push(guard.runId, guard.step, guard.fence);
     if (changes.session) values.push(setOf(changes.session), keysOf(changes.session.removed));
     if (shape.changesScopes) values.push(...scopeValues(changes));
@@ -204,16 +207,21 @@ export class PostgresSessionTables implements SessionTables {
   }
 
   /** Why nothing was appended; or, for a step that was stored before, what was. */
-  async #explain(key: SessionKey, guard: AppendGuard | undefined): Promise<Appended> {
-    const row = await this.find(key);
-    if (!row || !guard) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+  async #explain(target: AppendTarget, guard: AppendGuard | undefined): Promise<Appended> {
+    const row = await this.#target(target);
+    if (!row || !guard) throw new AppError('session_not_found', `Session not found: ${target.sessionId}`);
     const stored = await this.#storedStep(row, guard);
     if (stored) return stored;
-    throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${key.sessionId}" any more`);
+    throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${target.sessionId}" any more`);
   }
 
-  async #stored(key: SessionKey, event: EventRow, guard: AppendGuard | undefined): Promise<Appended | undefined> {
-    const row = await this.find(key);
+  async #target(target: AppendTarget): Promise<SessionRow | undefined> {
+    const row = await this.find(target);
+    return target.sessionNumber === undefined || row?.sessionNumber === target.sessionNumber ? row : undefined;
+  }
+
+  async #stored(target: AppendTarget, event: EventRow, guard: AppendGuard | undefined): Promise<Appended | undefined> {
+    const row = await this.#target(target);
     if (!row) return undefined;
     if (guard) return this.#storedStep(row, guard);
     const [found] = await this.#database.query<{ seq: number }>(

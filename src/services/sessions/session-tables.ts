@@ -53,6 +53,11 @@ export interface NewSessionRow extends SessionKey {
   readonly updateMs: number;
 }
 
+/** Where an append goes. With a number, to the session of that number only. */
+export interface AppendTarget extends SessionKey {
+  readonly sessionNumber: SessionNumber | undefined;
+}
+
 export interface Appended {
   readonly sessionNumber: SessionNumber;
   readonly seq: number;
@@ -105,7 +110,8 @@ export interface SessionTables {
   /** The first session of that id of any user of the app. */
   findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined>;
   list(owner: SessionOwner): Promise<SessionRow[]>;
-  delete(key: SessionKey): Promise<void>;
+  /** With a number, only the session of that number. */
+  delete(key: SessionKey, only: SessionNumber | undefined): Promise<void>;
   /** Sessions behind a place (absent: all), in the order they were created, at most `limit`. */
   allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]>;
   outdated(bounds: OutdatedBounds): Promise<SessionKey[]>;
@@ -113,7 +119,12 @@ export interface SessionTables {
   /** The number of an event; `undefined` when the session has none of that id. */
   seqOf(session: SessionRow, eventId: string): Promise<number | undefined>;
   /** Throws `session_not_found`, `invalid_request` for an id that is stored, and `session_changed` when the guard fails. */
-  append(key: SessionKey, event: EventRow, changes: StateChanges, guard: AppendGuard | undefined): Promise<Appended>;
+  append(
+    target: AppendTarget,
+    event: EventRow,
+    changes: StateChanges,
+    guard: AppendGuard | undefined,
+  ): Promise<Appended>;
   check(): Promise<void>;
   close(): Promise<void>;
 }

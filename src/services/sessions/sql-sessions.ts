@@ -7,6 +7,8 @@ import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService
 import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
+  type Generation,
+  generation,
   type GetSessionConfig,
   keyOf,
   type Session,
@@ -97,8 +99,8 @@ export class SqlSessions implements SessionService, Archive {
     return rows.filter(({ sessionId }) => !isEvaluationSession(sessionId)).map((row) => sessionOf(row, []));
   }
 
-  deleteSession(key: SessionKey): Promise<void> {
-    return this.#tables.delete(key);
+  deleteSession(key: SessionKey, only?: Generation): Promise<void> {
+    return this.#tables.delete(key, only);
   }
 
   async listEvents(key: SessionKey, page: EventPage = {}): Promise<ListEventsResponse> {
@@ -126,7 +128,8 @@ export class SqlSessions implements SessionService, Archive {
     if (event.partial) return event;
     const given = storedEvent(event);
     const row = rowOf(given);
-    const appended = await this.#tables.append(keyOf(session), row, stateChanges(given.actions.stateDelta), guard);
+    const target = { ...keyOf(session), sessionNumber: guard?.session ?? session[generation] };
+    const appended = await this.#tables.append(target, row, stateChanges(given.actions.stateDelta), guard);
     const kept = appended.stored === undefined ? given : parseStored(appended.stored);
     this.#cache.add(appended.sessionNumber, appended.seq, kept, row.body.length);
 
@@ -257,6 +260,7 @@ function sessionOf(row: SessionRow, events: readonly Event[]): Session {
     state,
     events: [...events],
     lastUpdateTime: row.lastUpdateTime,
+    [generation]: row.sessionNumber,
   };
 }
 

@@ -6,7 +6,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { ColumnTime, Dialect, TimeForm } from '../sqlite/dialect.ts';
 import { isConstraint } from '../sqlite/errors.ts';
 import type { WriteContext } from '../sqlite/write-context.ts';
-import type { Appended, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
+import type { Appended, AppendTarget, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
 
 // What changes sessions in SQLite. Runs in the thread that writes, within a transaction.
 
@@ -77,17 +77,18 @@ interface Writable {
 }
 
 export interface AppendInput {
-  readonly key: SessionKey;
+  readonly target: AppendTarget;
   readonly event: EventRow;
   readonly changes: StateChanges;
   readonly guard?: AppendGuard | undefined;
 }
 
 export function appendEvent({ connection, dialect }: WriteContext, input: AppendInput): Appended {
-  const { key, event, changes, guard } = input;
-  const { appName, userId, sessionId } = key;
+  const { target, event, changes, guard } = input;
+  const { appName, userId, sessionId, sessionNumber } = target;
   const row = connection.get<Writable>(writableSession, sessionId, appName, userId);
-  if (!row) throw new AppError('session_not_found', `Session not found: ${sessionId}`);
+  if (!row || (sessionNumber !== undefined && sessionNumber !== row.num))
+    throw new AppError('session_not_found', `Session not found: ${sessionId}`);
   const before = lastUpdateOf(row, dialect);
   if (guard && guard.fence !== row.fence) {
     throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${sessionId}" any more`);
@@ -100,7 +101,7 @@ export function appendEvent({ connection, dialect }: WriteContext, input: Append
   const time = context.form.time(event.timestamp, row.update_time);
   const lastUpdateTime = dialect.isExact(time) ? dialect.seconds(time) : Math.max(before, event.timestamp);
   try {
-    insertEvent(context, key, { ...event, ...guard, number: row.num, seq: row.next_seq, time });
+    insertEvent(context, target, { ...event, ...guard, number: row.num, seq: row.next_seq, time });
   } catch (error) {
     throw isConstraint(error) ? new AppError('invalid_request', `Event "${event.id}" is stored already`) : error;
   }
@@ -116,20 +117,25 @@ export function appendEvent({ connection, dialect }: WriteContext, input: Append
     const state = changedState(row.state, changes.session);
     connection.run('update sessions set state = ? where rowid = ?', state, row.place);
   }
-  changeScopes(context, key, changes);
+  changeScopes(context, target, changes);
   return { sessionNumber: row.num, seq: row.next_seq, lastUpdateTime };
 }
 
-export function deleteSession({ connection }: WriteContext, { appName, userId, sessionId }: SessionKey): void {
+/** With a number, only the session of that number. */
+export function deleteSession(
+  { connection }: WriteContext,
+  { appName, userId, sessionId, sessionNumber }: AppendTarget,
+): void {
+  const thisOne = `${ofSession} and (? is null or num = ?)`;
+  const only = sessionNumber ?? null;
+  const values = [sessionId, appName, userId, only, only];
   connection.run(
     `delete from events where (id, app_name, user_id, session_id) in (
       select event_id, app_name, user_id, id from sessions
-        join agent_events on place >= num << 32 and place < (num + 1) << 32 where ${ofSession})`,
-    sessionId,
-    appName,
-    userId,
+        join agent_events on place >= num << 32 and place < (num + 1) << 32 where ${thisOne})`,
+    ...values,
   );
-  connection.run(`delete from sessions where ${ofSession}`, sessionId, appName, userId);
+  connection.run(`delete from sessions where ${thisOne}`, ...values);
 }
 
 /**

@@ -3,8 +3,10 @@ import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import { credibleTimes, incredible } from '../credible-time.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { type ColumnTime, type Dialect, dialectOf } from '../sqlite/dialect.ts';
+import type { SessionNumber } from './history-cache.ts';
 import {
   type Appended,
+  type AppendTarget,
   type EventRange,
   type EventRow,
   type NewSessionRow,
@@ -68,8 +70,8 @@ export class SqliteSessionTables implements SessionTables {
     });
   }
 
-  delete(key: SessionKey): Promise<void> {
-    return this.#database.write('deleteSession', key);
+  delete(key: SessionKey, only: SessionNumber | undefined): Promise<void> {
+    return this.#database.write('deleteSession', { ...key, sessionNumber: only });
   }
 
   allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]> {
@@ -123,8 +125,13 @@ export class SqliteSessionTables implements SessionTables {
     );
   }
 
-  append(key: SessionKey, event: EventRow, changes: StateChanges, guard: AppendGuard | undefined): Promise<Appended> {
-    return this.#database.write('appendEvent', { key, event, changes, guard });
+  append(
+    target: AppendTarget,
+    event: EventRow,
+    changes: StateChanges,
+    guard: AppendGuard | undefined,
+  ): Promise<Appended> {
+    return this.#database.write('appendEvent', { target, event, changes, guard });
   }
 
   check(): Promise<void> {

@@ -8,6 +8,7 @@ import { forgetMemory, remember } from '../memories/sqlite-writes.ts';
 import {
   beatRuns,
   beginRun,
+  cancelAllRuns,
   cancelCurrentRun,
   cancelRun,
   enterRun,
@@ -41,6 +42,7 @@ export const writes = {
   beginRun,
   finishRun,
   cancelRun,
+  cancelAllRuns,
   cancelCurrentRun,
   forgetRunKey,
   beatRuns,

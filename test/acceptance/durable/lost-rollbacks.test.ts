@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/base/ids.ts';
-import type { NewRun } from '../../../src/core/run-store.ts';
+import { type NewRun, ranks } from '../../../src/core/run-store.ts';
 import type { Run } from '../../../src/schemas/run-record.ts';
 import { openServices } from '../../../src/services/open-services.ts';
 import { Replica } from './replicas.ts';
@@ -20,7 +20,7 @@ async function leave(uri: string, run: NewRun): Promise<void> {
     artifactService: 'memory:',
     memoryService: 'memory:',
   });
-  const { ref } = await runs!.enter(run, { maxOpen: 16, isFirst: true });
+  const { ref } = await runs!.enter(run, { maxOpen: 16, rank: ranks.preempting });
   await runs!.handBack([ref]);
   await databases.close();
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/base/ids.ts';
-import { leaseMs, type RunStore } from '../../../src/core/run-store.ts';
+import { leaseMs, ranks, type RunStore } from '../../../src/core/run-store.ts';
 import type { SessionService } from '../../../src/core/services.ts';
 import { openServices } from '../../../src/services/open-services.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
@@ -43,7 +43,7 @@ async function isTaken(quietMs: number, backend: number | null): Promise<boolean
   const { id: sessionId } = await sessions.createSession(owner);
   const key = { ...owner, sessionId, runId: newId('e-') };
   const run = { key, kind: 'run', isDetached: true, input: '{}', isNew: true } as const;
-  const { ref, fence } = await store.enter(run, { maxOpen: 16, isFirst: false });
+  const { ref, fence } = await store.enter(run, { maxOpen: 16, rank: ranks.plain });
   const home = newId();
   await client.query('update agent_runs set home = $2 where id = $1', [ref.id, home]);
   await client.query(

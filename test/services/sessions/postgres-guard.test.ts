@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { keyOf, type Session } from '../../../src/schemas/session.ts';
+import { generation, keyOf, type Session } from '../../../src/schemas/session.ts';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
@@ -33,13 +33,24 @@ const owned = async (fence: number): Promise<Session> => {
   await client.query('update sessions set fence = $2 where id = $1', [session.id, fence]);
   return session;
 };
+const numberOf = (session: Session): number => Number(session[generation]);
 const textsOf = ({ events }: Session): (string | undefined)[] => events.map(({ content }) => content?.parts[0]?.text);
 
 it('appends for the run that owns the session and refuses the one that does not any more', async () => {
   const session = await owned(7);
 
-  await sessions.appendEvent(session, saying('mine'), { runId: `${session.id}-r`, fence: 7, step: 0 });
-  const late = sessions.appendEvent(session, saying('late'), { runId: `${session.id}-r`, fence: 6, step: 1 });
+  await sessions.appendEvent(session, saying('mine'), {
+    session: numberOf(session),
+    runId: `${session.id}-r`,
+    fence: 7,
+    step: 0,
+  });
+  const late = sessions.appendEvent(session, saying('late'), {
+    session: numberOf(session),
+    runId: `${session.id}-r`,
+    fence: 6,
+    step: 1,
+  });
 
   await expect(late).rejects.toMatchObject({ code: 'session_changed' });
   expect(textsOf((await other.getSession(keyOf(session)))!)).toEqual(['mine']);
@@ -47,7 +58,7 @@ it('appends for the run that owns the session and refuses the one that does not 
 
 it('returns what is stored for a step rather than storing another', async () => {
   const session = await owned(1);
-  const guard = { runId: `${session.id}-r`, fence: 1, step: 0 };
+  const guard = { session: numberOf(session), runId: `${session.id}-r`, fence: 1, step: 0 };
   const first = await sessions.appendEvent(session, saying('first', { count: 1 }), guard);
 
   const again = await other.appendEvent((await other.getSession(keyOf(session)))!, saying('second'), guard);
@@ -58,7 +69,7 @@ it('returns what is stored for a step rather than storing another', async () => 
 
 it('stores one event when a step is appended many times at once', async () => {
   const session = await owned(1);
-  const guard = { runId: `${session.id}-r`, fence: 1, step: 0 };
+  const guard = { session: numberOf(session), runId: `${session.id}-r`, fence: 1, step: 0 };
 
   const appends = Array.from({ length: 10 }, (_, index) =>
     (index % 2 ? sessions : other).appendEvent({ ...session, events: [] }, saying(`${index}`), guard),
@@ -73,7 +84,12 @@ it('says that the session is gone rather than that another owns it', async () =>
   const session = await owned(1);
   await sessions.deleteSession(keyOf(session));
 
-  const late = sessions.appendEvent(session, saying('late'), { runId: 'r', fence: 1, step: 0 });
+  const late = sessions.appendEvent(session, saying('late'), {
+    session: numberOf(session),
+    runId: 'r',
+    fence: 1,
+    step: 0,
+  });
 
   await expect(late).rejects.toMatchObject({ code: 'session_not_found' });
 });
