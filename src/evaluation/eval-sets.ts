@@ -66,7 +66,7 @@ export class EvalSets {
   /** Throws `eval_not_found`. */
   async case(appName: string, setId: string, caseId: string): Promise<EvalCase> {
     const found = (await this.get(appName, setId)).evalCases.find(({ evalId }) => evalId === caseId);
-    if (!found) throw caseNotFound(caseId, setId);
+    if (!found) throw caseNotFound(caseId);
     return found;
   }
 
@@ -81,7 +81,7 @@ export class EvalSets {
   /** Throws `eval_not_found` when the set has no case of that id. */
   updateCase(appName: string, setId: string, evalCase: EvalCase): Promise<void> {
     return this.#change(appName, setId, (set) => {
-      if (indexOf(set, evalCase.evalId) < 0) throw caseNotFound(evalCase.evalId, setId);
+      if (indexOf(set, evalCase.evalId) < 0) throw caseNotFound(evalCase.evalId);
       return set.evalCases.map((known) => (known.evalId === evalCase.evalId ? evalCase : known));
     });
   }
@@ -89,7 +89,7 @@ export class EvalSets {
   /** Throws `eval_not_found`. */
   deleteCase(appName: string, setId: string, caseId: string): Promise<void> {
     return this.#change(appName, setId, (set) => {
-      if (indexOf(set, caseId) < 0) throw caseNotFound(caseId, setId);
+      if (indexOf(set, caseId) < 0) throw caseNotFound(caseId);
       return set.evalCases.filter(({ evalId }) => evalId !== caseId);
     });
   }
@@ -141,7 +141,7 @@ export function parseEvalSet(text: string, evalSetId: string): EvalSet {
 const indexOf = (set: EvalSet, caseId: string): number => set.evalCases.findIndex(({ evalId }) => evalId === caseId);
 
 const setNotFound = (setId: string): AppError => new AppError('eval_not_found', `Evaluation set not found: ${setId}`);
-const caseNotFound = (caseId: string, setId: string): AppError =>
+const caseNotFound = (caseId: string): AppError =>
   new AppError('eval_not_found', `Evaluation case not found: ${caseId}`);
 const caseExists = (caseId: string, setId: string): AppError =>
   new AppError('eval_exists', `Evaluation case "${caseId}" already exists in set "${setId}"`);

@@ -191,7 +191,7 @@ export class Evaluations {
 }
 
 /** The cases a request names, in the order of the set; all when it names none. Throws `eval_not_found`. */
-function casesFor({ evalCases, evalSetId }: EvalSet, { evalCaseIds, evalIds }: RunEvalRequest): readonly EvalCase[] {
+function casesFor({ evalCases }: EvalSet, { evalCaseIds, evalIds }: RunEvalRequest): readonly EvalCase[] {
   const wanted = new Set([...evalCaseIds, ...evalIds]);
   if (wanted.size === 0) return evalCases;
   const known = new Set(evalCases.map(({ evalId }) => evalId));

@@ -106,7 +106,7 @@ function numbered(events: readonly JsonObject[]): JsonObject[] {
       ...(content !== undefined && { content: isQuestion ? parts : { ...parts, role } }),
       ...(acts.length > 0 && { actions: Object.fromEntries(acts) }),
       ...(Array.isArray(longRunningToolIds) &&
-        longRunningToolIds.length > 0 && { longRunningToolIds: longRunningToolIds.toSorted() }),
+        longRunningToolIds.length > 0 && { longRunningToolIds: longRunningToolIds.map(String).toSorted() }),
     };
   });
 }

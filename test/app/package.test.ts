@@ -62,5 +62,5 @@ it('starts from its sources where nothing can be built, and npm start ends with 
 
   expect(said).toContain('The web UI cannot be built: its tools are development packages.');
   expect(said).toContain('"ended"');
-  await expect(fetch(`${url}/health`)).rejects.toThrow();
+  await expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed');
 }, 60_000);

@@ -114,7 +114,7 @@ it('writes no credential into the file, while the run waits in line neither', as
   const asked = await Array.fromAsync(await runner.start(ask, signal));
   const other = await line.enter(key, 'queue', signal);
 
-  const queued = Promise.withResolvers<void>();
+  const queued = Promise.withResolvers<string>();
   const newMessage = givenAs(questionIn(asked), given);
   const started = runner.start(say(key, '', { newMessage }), signal, { onQueued: queued.resolve });
   await queued.promise;

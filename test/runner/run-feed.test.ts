@@ -14,7 +14,7 @@ const event = (text: string, partial?: true): Event =>
 function feedOf(events: readonly Event[] = [], room?: FeedRoom) {
   const stored: Frame[] = [];
   const feed = new RunFeed(async function* (after) {
-    for (const frame of [...stored]) if (frame.whole > after) yield frame;
+    for (const frame of stored) if (frame.whole > after) yield frame;
   }, room);
   const put = (each: Event): void => {
     if (!each.partial) stored.push({ event: each, whole: stored.length + 1, piece: 0 });

@@ -98,13 +98,14 @@ export function pageOf(
   page: EventPage,
   positionOf: (eventId: string) => number | undefined,
 ): ListEventsResponse {
-  const { start, end, isDescending, maxBytes, tokenAfter } = pageRange(page, history.length, positionOf);
+  const range = pageRange(page, history.length, positionOf);
+  const { start, end, isDescending, maxBytes } = range;
   const candidates = history.slice(start, end);
   if (isDescending) candidates.reverse();
   let bytes = 0;
   const full = candidates.findIndex((event) => (bytes += roughSize(event)) >= maxBytes);
   const events = full < 0 ? candidates : candidates.slice(0, full + 1);
-  return pageAnswer(events, history.length, tokenAfter(events.length));
+  return pageAnswer(events, history.length, range.tokenAfter(events.length));
 }
 
 export const pageAnswer = (events: Event[], total: number, nextPageToken: string | undefined): ListEventsResponse => ({

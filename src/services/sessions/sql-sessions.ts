@@ -114,13 +114,14 @@ export class SqlSessions implements SessionService, Archive {
       const seq = numbers.get(id);
       return seq === undefined || seq > total ? undefined : seq - 1;
     };
-    const { start, end, isDescending, maxBytes, tokenAfter } = pageRange(page, total, position);
+    const range = pageRange(page, total, position);
+    const { start, end, isDescending, maxBytes } = range;
     const limit = end - start;
     const rows = await this.#tables.events(row, { from: start + 1, to: end + 1, limit, maxBytes, isDescending });
     return pageAnswer(
       rows.map((stored) => eventOf(stored, row)),
       total,
-      tokenAfter(rows.length),
+      range.tokenAfter(rows.length),
     );
   }
 

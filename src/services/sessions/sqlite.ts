@@ -108,13 +108,13 @@ export class SqliteSessionTables implements SessionTables {
       where o.place >= (? << 32) | ? and o.place < (? << 32) | ? order by o.place ${isDescending ? 'desc' : 'asc'} limit ?`;
     const values = [appName, userId, sessionId, sessionNumber, from, sessionNumber, to, limit];
     return this.#database.read((connection) => {
-      const rows: StoredEventRow[] = [];
+      const found: StoredEventRow[] = [];
       let bytes = 0;
       for (const row of connection.each<StoredEventRow>(sql, ...values)) {
-        rows.push(row);
+        found.push(row);
         if ((bytes += sizeOf(row)) >= maxBytes) break;
       }
-      return rows;
+      return found;
     });
   }
 
