@@ -177,8 +177,8 @@ export const Config = z.strictObject({
     { value: 'FILE', shown: 'estimates for common models' },
   ),
   onBusy: setting(
-    z.enum(OnBusy.options, { error: 'must be queue, reject or interrupt' }).default('queue'),
-    'What a run does when its session already has one: queue, reject or interrupt',
+    z.enum(OnBusy.options, { error: 'must be queue, reject, interrupt or rollback' }).default('queue'),
+    'What a run does when its session already has one: queue, reject, interrupt or rollback',
     { value: 'POLICY' },
   ),
   maxQueuedRuns: setting(wholeNumber(0, 10_000).default(16), 'Runs that may wait for one session', { value: 'COUNT' }),

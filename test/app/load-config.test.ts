@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/command-line.ts';
-import type { Config } from '../../src/config.ts';
+import { type Config, developmentOf } from '../../src/config.ts';
+import { developmentParts } from '../../src/http/surface.ts';
 import { loadConfig } from '../../src/load-config.ts';
 
 let cwd: string;
@@ -103,7 +104,7 @@ it.each([
   [['--max-artifact-versions', '0'], '--max-artifact-versions must be a whole number from 1 to 1000000, not "0"'],
   [['--max-spans', '0'], '--max-spans must be a whole number, 1 or more, not "0"'],
   [['--session-service', 'mysql://x'], '--session-service must be a place for sessions'],
-  [['--on-busy', 'panic'], '--on-busy must be queue, reject or interrupt'],
+  [['--on-busy', 'panic'], '--on-busy must be queue, reject, interrupt or rollback'],
   [['--hot-reload=maybe'], '--hot-reload must be on or off'],
   [['--config', 'none.yaml'], 'The configuration file "none.yaml" cannot be read'],
 ])('refuses %j', (argv, message) => {
@@ -136,4 +137,23 @@ it('takes an empty file for no settings', () => {
   file('# nothing yet\n');
 
   expect(load().port).toBe(8080);
+});
+
+it('offers what development needs on a loopback address, elsewhere what is named', () => {
+  const offered = (...argv: string[]): string[] => [...developmentOf(load(argv))].toSorted();
+  const exposed = ['--host', '0.0.0.0', '--insecure'];
+
+  for (const host of ['127.0.0.1', '127.0.0.9', 'localhost', '::1']) {
+    expect(offered('--host', host)).toEqual(developmentParts);
+    expect(offered('--host', host, '--surface', 'api')).toEqual([]);
+    expect(offered('--host', host, '--surface', 'api', '--dev')).toEqual(['builder']);
+  }
+  for (const host of ['0.0.0.0', '::', '192.168.1.5', 'example.com', '::ffff:127.0.0.1']) {
+    expect(offered('--host', host, '--insecure')).toEqual([]);
+  }
+  expect(offered(...exposed, '--surface', 'dev')).toEqual(developmentParts);
+  expect(offered(...exposed, '--surface', 'traces,import')).toEqual(['import', 'traces']);
+  expect(offered(...exposed, '--surface', 'api', '--surface', 'traces')).toEqual(['traces']);
+  file('surface: [tools]');
+  expect(offered(...exposed)).toEqual(['tools']);
 });

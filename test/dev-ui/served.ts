@@ -8,8 +8,8 @@ import { ServerProcess } from '../support/server.ts';
 const testAgents = fileURLToPath(new URL('agents', import.meta.url));
 
 /** The real server, ended after the test. */
-export async function serve(agents: string = testAgents): Promise<ServerProcess> {
-  const started = await ServerProcess.start({ agents });
+export async function serve(agents: string = testAgents, flags: readonly string[] = []): Promise<ServerProcess> {
+  const started = await ServerProcess.start({ agents, flags });
   onTestFinished(() => started.stop().then(() => {}));
   return started;
 }

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { CircleAlert, Plus } from 'lucide-react';
 import { type AppSummary, listApps } from '../api/apps.ts';
-import { readCapabilities } from '../api/extensions.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Link } from './link.tsx';
 import { appIn } from './names.ts';
 import { match, to, usePlace } from './place.ts';
 import { contributionsOf, type PageSpec } from './registry.ts';
+import { useServedParts } from './served.ts';
 import { SessionList } from './session-list.tsx';
 import { useSettings } from './settings.ts';
 
@@ -20,9 +20,8 @@ export function LeftNav() {
   const lastApp = useSettings((state) => state.lastApp);
   const app = appIn(path) ?? lastApp;
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal), refetchInterval: 15_000 });
-  const capabilities = useQuery({ queryKey: ['capabilities'], queryFn: ({ signal }) => readCapabilities(signal) });
-  const parts = capabilities.data?.development;
-  const isServed = ({ part }: PageSpec): boolean => part === undefined || (parts?.includes(part) ?? true);
+  const parts = useServedParts() ?? 'unknown';
+  const isServed = ({ part }: PageSpec): boolean => part === undefined || parts === 'unknown' || parts.includes(part);
   return (
     <div className="nav">
       <section className="nav-section">

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { readReadme } from '../api/apps.ts';
+import { useServes } from './served.ts';
 
 /** A heading of the README whose list holds things to say. */
 const heading = /^#{2,6}\s*(?:try|starters?|examples?|prompts?)\b[^\n]*\n+((?:[ \t]*[-*] [^\n]*(?:\n|$)|[ \t]*\n)+)/im;
@@ -28,8 +29,14 @@ export function readmeOf(text: string): Readme {
 }
 
 export function useReadme(app: string): Readme | undefined {
-  const { data } = useQuery({ queryKey: ['readme', app], queryFn: ({ signal }) => readReadme(app, signal) });
-  return data === undefined ? undefined : readmeOf(data);
+  const isServed = useServes('app-details');
+  const { data } = useQuery({
+    queryKey: ['readme', app],
+    queryFn: ({ signal }) => readReadme(app, signal),
+    enabled: isServed === true,
+  });
+  const text = isServed === false ? '' : data;
+  return text === undefined ? undefined : readmeOf(text);
 }
 
 interface StartersProps {

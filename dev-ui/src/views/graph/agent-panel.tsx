@@ -3,9 +3,10 @@ import { useMemo, useState } from 'react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { readAgentGraph } from '../../api/extensions.ts';
 import { useLogVersion, useWorkspaceVersion } from '../../app/current.ts';
+import { useServes } from '../../app/served.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { late } from '../../parts/late.tsx';
-import { Failure, Loading } from '../../parts/states.tsx';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { activityOf } from './activity.ts';
 import { AgentDetails } from './agent-details.tsx';
 import { AgentTree } from './agent-tree.tsx';
@@ -24,10 +25,12 @@ interface AgentPanelProps {
 /** Who is in the app, who took part in the turn that is looked at, and what each is told. */
 export function AgentPanel({ workspace, event }: AgentPanelProps) {
   const { appName } = workspace.key;
+  const isServed = useServes('app-details');
   const graph = useQuery({
     queryKey: ['agent-graph', appName],
     queryFn: ({ signal }) => readAgentGraph(appName, signal),
     retry: false,
+    enabled: isServed === true,
   });
   const version = useLogVersion(workspace);
   useWorkspaceVersion(workspace);
@@ -39,6 +42,13 @@ export function AgentPanel({ workspace, event }: AgentPanelProps) {
   );
   const [view, setView] = useState<'graph' | 'list'>('graph');
   const [chosen, setChosen] = useState<string>();
+  if (isServed === false) {
+    return (
+      <Empty title="This server does not show how apps are made">
+        Start it with <code>--surface app-details</code> to see the agents here.
+      </Empty>
+    );
+  }
   if (graph.isPending) return <Loading label="Reading the agents" />;
   if (graph.isError) return <Failure error={graph.error} onRetry={() => void graph.refetch()} />;
   const { nodes } = graph.data;
