@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { provideAgentImports } from './agent-imports.ts';
-import { indexTree } from './agents/tree.ts';
+import { faultsBelow } from './agents/llm-plan.ts';
 import { errorText } from './base/errors.ts';
 import { redact } from './base/redact.ts';
 import type { Config } from './config.ts';
+import type { ModelRegistry } from './core/model.ts';
 import { appFinder } from './engine.ts';
 import { isFolder } from './loaders/agent-folders.ts';
 import { DirectoryLoader } from './loaders/directory.ts';
+import { createModelRegistry } from './models/registry.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ValidateOptions {
@@ -47,19 +49,28 @@ export async function validate(config: Config, { dir, json, cwd }: ValidateOptio
     warn: (text) => said.push(text),
   });
   const apps: AppReport[] = [];
-  for (const { name } of finder.list()) apps.push(await report(name, loader, said));
+  const models = createModelRegistry({ env: process.env });
+  for (const { name } of finder.list()) apps.push(await report(name, { loader, models, said }));
   const hints = finder.hints();
   const ok = apps.length > 0 && apps.every((app) => app.ok);
   process.stdout.write(json ? `${JSON.stringify({ ok, agents, apps, hints })}\n` : inWords(agents, apps, hints));
   return ok ? 0 : 1;
 }
 
+interface Surroundings {
+  readonly loader: DirectoryLoader;
+  readonly models: ModelRegistry;
+  /** What the loader warns of. */
+  readonly said: string[];
+}
+
 /** The app is not closed: what it holds goes with the process. */
-async function report(name: string, loader: DirectoryLoader, said: string[]): Promise<AppReport> {
+async function report(name: string, { loader, models, said }: Surroundings): Promise<AppReport> {
   const faults: Finding[] = [];
   said.length = 0;
   try {
-    indexTree((await loader.loadAgent(name)).rootAgent);
+    const found = await faultsBelow((await loader.loadAgent(name)).rootAgent, models);
+    faults.push(...found.flatMap(findingsIn));
   } catch (error) {
     faults.push(...inFileOrder(findingsIn(errorText(error))));
   }

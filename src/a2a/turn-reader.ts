@@ -39,6 +39,8 @@ export class TurnReader {
   /** Calls the peer has shown, by id: a question repeats the call it is about. */
   readonly #calls = new Set<string>();
   readonly #open = new Set<string>();
+  /** What the peer said last while it worked. */
+  #words: readonly Part[] = [];
   taskId: string | undefined;
   contextId: string | undefined;
   /** Whether the peer has ended its turn: nothing after it counts. */
@@ -118,13 +120,15 @@ export class TurnReader {
     const noted = { ...message?.metadata, ...metadata };
     if (!ends(state)) {
       const said = this.#said(message?.parts, noted, update);
+      const words = said.parts.filter(({ text, thought }) => text !== undefined && !thought);
+      if (words.length > 0) this.#words = words;
       const parts = said.parts.map((part) => (part.text === undefined ? part : { ...part, thought: true }));
       return parts.length > 0 ? [{ ...said, parts }] : [];
     }
     this.isOver = true;
     const rest = this.flush(update);
     if (failed.has(state)) return [...rest, this.#failure(state, message?.parts, noted, update)];
-    if (asking.has(state)) return [...rest, this.#question(message?.parts, noted, update)];
+    if (asking.has(state)) return [...rest, this.#question(message?.parts, this.#words, noted, update)];
     return [...rest, ...this.#whole(message?.parts, noted, update)];
   }
 
@@ -135,13 +139,16 @@ export class TurnReader {
     return { parts: [], failure: { code: typeof code === 'string' ? code : state, message }, metadata, update };
   }
 
-  #question(parts: readonly A2aPart[] = [], metadata: JsonObject, update: A2aUpdate): Said {
+  /** What the peer asks. Where it asks without a word, as ADK does for a call, its last `words` are no mere thoughts. */
+  #question(parts: readonly A2aPart[] = [], words: readonly Part[], metadata: JsonObject, update: A2aUpdate): Said {
     for (const id of longRunningIdsIn(parts)) this.#open.add(id);
     const known = new Set(this.#calls);
     const said = this.#said(parts, metadata, update);
-    const fresh = said.parts.filter(
+    const unknown = said.parts.filter(
       ({ functionCall }) => functionCall?.id === undefined || !known.has(functionCall.id),
     );
+    const isSilent = unknown.every(({ text }) => text === undefined);
+    const fresh = isSilent ? [...words, ...unknown] : unknown;
     const longRunningIds = [...this.#open];
     if (longRunningIds.length > 0) return { ...said, parts: fresh, longRunningIds };
     const question = fresh.flatMap(({ text }) => text ?? []).join('\n');
@@ -150,6 +157,7 @@ export class TurnReader {
 
   #whole(parts: readonly A2aPart[] | undefined, metadata: JsonObject = {}, update: A2aUpdate): Said[] {
     const said = this.#said(parts, metadata, update);
+    if (said.parts.length > 0) this.#words = [];
     return said.parts.length > 0 ? [said] : [];
   }
 
@@ -165,6 +173,7 @@ export class TurnReader {
     const parts = joined(piecework.parts.length > 0 ? piecework.parts : piecework.preview);
     Object.assign(piecework, { parts: [], preview: [], isSaid: true });
     if (parts.length === 0) return [];
+    this.#words = [];
     const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? []).filter((id) => this.#open.has(id));
     return [{ parts, aggregated: true, ...(ids.length > 0 && { longRunningIds: ids }), metadata, update }];
   }

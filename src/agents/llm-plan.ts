@@ -1,5 +1,5 @@
-import { AppError } from '../base/errors.ts';
-import type { Model } from '../core/model.ts';
+import { AppError, errorText } from '../base/errors.ts';
+import type { Model, ModelRegistry } from '../core/model.ts';
 import type { Agent, RunContext, Tool, Toolset } from '../core/runtime.ts';
 import { definitionOf, type LlmDefinition } from './llm-definition.ts';
 import { identityText, type InstructionText } from './request/instructions.ts';
@@ -56,7 +56,7 @@ function makePlan(agent: Agent, definition: LlmDefinition, root: Agent): LlmPlan
 }
 
 /** The model that answers for the agent now. Throws ConfigurationException when it has none, or an unknown one. */
-export function modelFor(plan: LlmPlan, ctx: RunContext): Model {
+export function modelFor(plan: LlmPlan, ctx: Pick<RunContext, 'models'>): Model {
   const { model, definition } = plan;
   if (typeof model === 'object') return model;
   const { scripted } = definition;
@@ -65,6 +65,26 @@ export function modelFor(plan: LlmPlan, ctx: RunContext): Model {
     throw new AppError('ConfigurationException', `Agent "${definition.name}" has no model, nor has any agent above it`);
   }
   return ctx.models.resolve(model);
+}
+
+/** What will keep agents below a root from running, as far as no other machine has to be asked. Throws for an invalid tree. */
+export async function faultsBelow(root: Agent, models: ModelRegistry): Promise<string[]> {
+  const faults: string[] = [];
+  for (const agent of indexTree(root).agents) {
+    const definition = definitionOf(agent);
+    if (!definition) continue;
+    const note = (error: unknown): void => {
+      const text = errorText(error);
+      faults.push(text.includes(`"${agent.name}"`) || /^\S+:\d+:/.test(text) ? text : `Agent "${agent.name}": ${text}`);
+    };
+    try {
+      modelFor(makePlan(agent, definition, root), { models });
+    } catch (error) {
+      note(error);
+    }
+    for (const tool of agent.tools ?? []) if (tool.kind === 'toolset') await tool.check?.().catch(note);
+  }
+  return faults;
 }
 
 /** The tools of the plan now. */

@@ -91,7 +91,9 @@ export type LiveInput =
   | { readonly kind: 'content'; readonly content: Content }
   | { readonly kind: 'blob'; readonly blob: Blob }
   | { readonly kind: 'activityStart' }
-  | { readonly kind: 'activityEnd' };
+  | { readonly kind: 'activityEnd' }
+  /** The microphone is off for now. */
+  | { readonly kind: 'audioStreamEnd' };
 
 /** Talks to one provider about one model. */
 export interface Model {

@@ -212,6 +212,8 @@ export interface Toolset {
   readonly isRemote?: boolean;
   /** A failure costs the agent these tools only, and the model is told. ConfigurationException ends the run. */
   getTools(ctx: ReadonlyContext): Promise<readonly Tool[]>;
+  /** Throws ConfigurationException for what will keep it from having tools, as far as no other machine has to be asked. */
+  check?(): Promise<void>;
   /** Asked before the request hooks of its tools. */
   processRequest?(request: ModelRequest, ctx: CallbackContext): MaybePromise<void>;
   close(): Promise<void>;

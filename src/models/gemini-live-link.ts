@@ -125,7 +125,8 @@ export class LiveLink {
           if (isJson(event.data)) callbacks.onmessage(event);
           else callbacks.onclose({ code: 1007, reason: 'The provider sent something that is no JSON' });
         };
-        this.#socket = sdk.create(url, headers, { ...callbacks, onmessage });
+        // The SDK puts a path behind a base URL that ends with a slash.
+        this.#socket = sdk.create(url.replace(/(?<!:)\/\/ws\//, '/ws/'), headers, { ...callbacks, onmessage });
         return this.#socket;
       },
     };

@@ -13,7 +13,7 @@ export function sendLive(session: Session, input: LiveInput, to: Destination): v
   try {
     if (input.kind === 'content') sendContent(session, input.content, to);
     else if (input.kind === 'blob') session.sendRealtimeInput(mediaOf(input.blob));
-    else session.sendRealtimeInput({ [input.kind]: {} });
+    else session.sendRealtimeInput({ [input.kind]: input.kind === 'audioStreamEnd' ? true : {} });
   } catch (error) {
     throw new ModelError('CLIENT_ERROR', 'The message cannot be sent over a live connection', { cause: error });
   }

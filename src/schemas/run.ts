@@ -15,12 +15,18 @@ export type OnBusy = z.infer<typeof OnBusy>;
 export const OnDisconnect = z.enum(['cancel', 'continue']);
 export type OnDisconnect = z.infer<typeof OnDisconnect>;
 
+/** In any case: Java and Python write `SSE`. */
+export const StreamingMode = z.preprocess(
+  (value) => (typeof value === 'string' ? value.toLowerCase() : value),
+  z.enum(['none', 'sse', 'bidi']),
+);
+
 /**
  * How the answers of a run are produced. Defaults and meaning: the ADK run configuration. Who may set which limit:
  * `core/run-config.ts`.
  */
 export const RunConfig = lenient({
-  streamingMode: z.enum(['none', 'sse', 'bidi']).optional(),
+  streamingMode: StreamingMode.optional(),
   /** Model calls allowed in one invocation; 0 or less: no limit. */
   maxLlmCalls: z.number().int().max(Number.MAX_SAFE_INTEGER).optional(),
   saveInputBlobsAsArtifacts: z.boolean().optional(),
@@ -82,12 +88,17 @@ export const RunBody = lenient(runFields).meta({ id: 'RunBody' });
 
 const marker = z.record(z.string(), z.unknown());
 
-/** One message of a live client: a turn, realtime media, a manual speech mark, or the end of input. */
+/**
+ * One message of a live client: a turn, realtime media, a manual speech mark, the end of the sound, or the end of input.
+ * ADK's newest clients may send a state delta, which is left alone.
+ */
 export const LiveRequest = lenient({
   content: MessageContent.optional(),
   blob: Blob.optional(),
   activityStart: marker.optional(),
   activityEnd: marker.optional(),
+  audioStreamEnd: z.boolean().optional(),
+  stateDelta: z.record(z.string(), z.unknown()).optional(),
   close: z.boolean().optional(),
 }).meta({ id: 'LiveRequest' });
 export type LiveRequest = z.infer<typeof LiveRequest>;

@@ -28,15 +28,33 @@ function isoSeconds(text: string): number | undefined {
   return units.reduce((total, unit, index) => total + unit * Number(match[index + 1] ?? 0), 0);
 }
 
-/** A number of seconds, or an ISO 8601 duration. */
+const daySeconds = 86_400;
+
+/** The number that is written: itself, or in a text. */
+function numberIn(value: unknown): unknown {
+  return typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : value;
+}
+
+/** A number of seconds, or an ISO 8601 duration. More than a day is milliseconds, which files for Java are written in. */
 const seconds = z.preprocess(
   (value) => {
-    if (typeof value !== 'string') return value;
-    const text = value.trim();
-    return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : (isoSeconds(text) ?? value);
+    const number = numberIn(value);
+    if (typeof number === 'number') return number > daySeconds ? number / 1000 : number;
+    return typeof value === 'string' ? (isoSeconds(value.trim()) ?? value) : value;
   },
-  z.number({ error: 'must be a number of seconds, or a duration such as PT30S' }).positive().max(86_400),
+  z.number({ error: 'must be a number of seconds, or a duration such as PT30S' }).positive().max(daySeconds),
 );
+
+/** Where, below the arguments of a tool, times stand that are taken for milliseconds. */
+export function timesInMilliseconds(args: unknown): string[][] {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return [];
+  return Object.entries(args).flatMap(([key, value]) => {
+    const number = /timeout$/i.test(key) ? numberIn(value) : undefined;
+    if (typeof number === 'number' && number > daySeconds) return [[key]];
+    return timesInMilliseconds(value).map((path) => [key, ...path]);
+  });
+}
+
 const StdioServer = spelled({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),

@@ -33,6 +33,7 @@ export function filteredToolset(source: Toolset, { filter, prefix }: FilteredToo
       return uniquelyNamed(kept.map(offered), source.name);
     },
     ...(source.processRequest && { processRequest: (request, ctx) => source.processRequest?.(request, ctx) }),
+    ...(source.check && { check: () => source.check?.() ?? Promise.resolve() }),
     close: () => source.close(),
   };
 }

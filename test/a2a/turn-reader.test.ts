@@ -104,3 +104,38 @@ it('names a failed task by its state, or by what the agent says failed', () => {
     message: 'y',
   });
 });
+
+it('says what a peer said on its way to a question without words, and no more than once', () => {
+  const status = (state: string, ...parts: object[]): A2aUpdate => ({
+    statusUpdate: {
+      status: {
+        state: `TASK_STATE_${state}`,
+        ...(parts.length > 0 && { message: { messageId: 'm', role: 'ROLE_AGENT', parts } }),
+      },
+    },
+  });
+  const call = { data: { id: 'c1', name: 'approve', args: {} }, metadata: { adk_type: 'function_call' } };
+  const spoken = (...updates: A2aUpdate[]): unknown[] => {
+    const reader = new TurnReader();
+    const said = updates.flatMap((update) => reader.read(update));
+    return said.map(({ parts }) =>
+      parts.map(({ text, thought, functionCall }) => [text ?? functionCall?.name, thought === true]),
+    );
+  };
+
+  expect(spoken(status('WORKING', { text: 'I ask your boss.' }), status('INPUT_REQUIRED', call))).toEqual([
+    [['I ask your boss.', true]],
+    [
+      ['I ask your boss.', false],
+      ['approve', false],
+    ],
+  ]);
+  expect(spoken(status('WORKING', { text: 'Looking' }), status('INPUT_REQUIRED', { text: 'Which city?' }))).toEqual([
+    [['Looking', true]],
+    [['Which city?', false]],
+  ]);
+  const artifact = chunk('Done so far.', { lastChunk: true });
+  expect(spoken(status('WORKING', { text: 'Looking' }), artifact, status('INPUT_REQUIRED', call)).at(-1)).toEqual([
+    ['approve', false],
+  ]);
+});

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderOf, run } from './program.ts';
 
-const good = 'name: good\ninstruction: x\n';
+const good = 'name: good\ninstruction: x\nmodel: gemini-3.5-flash\n';
 const mixed = {
   'apps/good/root_agent.yaml': good,
-  'apps/odd/root_agent.yaml': 'name: odd-one\ninstruction: x\ninstructions: y\n',
+  'apps/odd/root_agent.yaml': 'name: odd-one\ninstruction: x\ninstructions: y\nmodel: gemini-3.5-flash\n',
   'apps/bad/root_agent.yaml': 'name: bad\ninstruction: x\nmax_steps: many\noutput_key: 5\n',
   'apps/code/agent.ts': 'export const rootAgent = oops;\n',
   'apps/twins/root_agent.yaml': 'agent_class: SequentialAgent\nname: twins\nsub_agents: [one.yaml, two.yaml]\n',
@@ -80,4 +80,63 @@ it('ends with code 1 where there is no app, and 2 where there is no folder', asy
 
   expect(await run(['validate', 'empty'], { cwd })).toMatchObject({ code: 1 });
   expect(await run(['validate', 'nowhere'], { cwd })).toMatchObject({ code: 2 });
+});
+
+it('tells what an app will fail at when it runs: models, OpenAPI documents and programs', async () => {
+  const llm = (name: string, more: string): string => `name: ${name}\ninstruction: x\n${more}`;
+  const stdio = 'tools: [{ name: McpToolset, args: { stdio_server_params: { command: node } } }]\n';
+  const cwd = folderOf({
+    'apps/foo/root_agent.yaml': llm('foo', 'model: foo-bar\n'),
+    'apps/heir/root_agent.yaml': llm('heir', 'model: gemini-3.5-flash\nsub_agents: [child.yaml]\n'),
+    'apps/heir/child.yaml': llm('child', ''),
+    'apps/mcp/root_agent.yaml': llm('mcp', `model: gemini-3.5-flash\n${stdio}`),
+    'apps/none/root_agent.yaml': llm('none', ''),
+    'apps/open/root_agent.yaml': llm(
+      'open',
+      `model: gemini-3.5-flash\ntools: [{ name: OpenAPIToolset, args: { spec_str: '{"openapi": 7', spec_str_type: json } }]\n`,
+    ),
+    'apps/script/root_agent.yaml': llm('script', 'script: [{ text: Hi }]\n'),
+  });
+
+  const { out, code } = await run(['validate', 'apps'], { cwd });
+
+  expect(out).toContain('FAULT  foo\n  Agent "foo": Unsupported model "foo-bar"\n');
+  expect(out).toContain('ok     heir\n');
+  expect(out).toMatch(/FAULT {2}mcp\n {2}mcp\/root_agent\.yaml:4:9: .*ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1/);
+  expect(out).toContain('FAULT  none\n  Agent "none" has no model, nor has any agent above it\n');
+  expect(out).toMatch(/FAULT {2}open\n {2}Agent "open": .*OpenAPI/);
+  expect(out).toContain('ok     script\n');
+  expect(code).toBe(1);
+  const allowed = await run(['validate', 'apps/mcp', '--allow-config-stdio-mcp-servers'], { cwd });
+  expect(allowed.code).toBe(0);
+});
+
+it('tells of every name that the registry of an app does not have', async () => {
+  const refs = `model: gemini-3.5-flash
+tools:
+  - name: roll_die
+  - name: google_search
+  - name: draw_card
+before_agent_callbacks: [{ name: greet }, { name: log }]
+output_schema: Answer
+sub_agents: [child.yaml, { code: helper }]
+`;
+  const cwd = folderOf({
+    'apps/game/root_agent.yaml': `name: game\ninstruction: x\n${refs}`,
+    'apps/game/child.yaml': 'name: child\ninstruction: x\ntools: [{ name: spin }]\n',
+  });
+
+  const { out } = await run(['validate', '--json', 'apps'], { cwd });
+
+  const { faults } = (JSON.parse(out) as { apps: { faults: { file: string; line: number; message: string }[] }[] })
+    .apps[0]!;
+  expect(faults.map(({ file, line, message }) => [file, line, /"(\w+)"/.exec(message)?.[1]])).toEqual([
+    ['game/child.yaml', 3, 'spin'],
+    ['game/root_agent.yaml', 5, 'roll_die'],
+    ['game/root_agent.yaml', 7, 'draw_card'],
+    ['game/root_agent.yaml', 8, 'greet'],
+    ['game/root_agent.yaml', 8, 'log'],
+    ['game/root_agent.yaml', 9, 'Answer'],
+    ['game/root_agent.yaml', 10, 'helper'],
+  ]);
 });

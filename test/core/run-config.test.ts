@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkRunConfig, runConfigFor, usualLimits } from '../../src/core/run-config.ts';
+import { RunConfig } from '../../src/schemas/run.ts';
 
 it('keeps the usual limits when nobody says anything', () => {
   expect(runConfigFor({})).toEqual(usualLimits);
@@ -59,4 +60,12 @@ it('refuses an app whose limits are no numbers', () => {
     expect(() => checkRunConfig('app "x"', { timeoutMs })).toThrow('runConfig of app "x": timeoutMs: ');
   }
   expect(() => checkRunConfig('app "x"', { timeoutMs: 0, maxLlmCalls: 0 })).not.toThrow();
+});
+
+it.each([
+  ['SSE', 'sse'],
+  ['Bidi', 'bidi'],
+  ['NONE', 'none'],
+])('takes the streaming mode %s in any case', (written, mode) => {
+  expect(RunConfig.parse({ streaming_mode: written })).toEqual({ streamingMode: mode });
 });

@@ -133,3 +133,20 @@ it('loads an app that names a program, and refuses to start it unless that is al
   await expect(toolsOf(false)).rejects.toThrow(/^app\/root_agent\.yaml:4:\d+: an MCP server over stdio is a program/);
   await expect(toolsOf(true)).rejects.toThrow('could not be started (ENOENT)');
 });
+
+it('takes a time of more than a day for milliseconds, as files for Java have it, and warns', async () => {
+  const server = '{ url: "http://h:1", sse_read_timeout: 300000, timeout: 30 }';
+  const tools = `tools: [{ name: McpToolset, args: { sse_server_params: ${server} } }]\n`;
+  const { load } = agentsDir({ 'app/root_agent.yaml': yamlAgent('app', tools) });
+  const warnings: string[] = [];
+
+  await load({ warn: (text) => warnings.push(text) }).loadAgent('app');
+
+  expect(warnings).toEqual([
+    expect.stringMatching(/^app\/root_agent\.yaml:3:\d+: "sse_read_timeout" is taken for milliseconds/),
+  ]);
+  expect(specOf({ sse_server_params: { url: 'http://h', sseReadTimeout: '300000' } }).timeouts).toEqual({
+    callMs: 300_000,
+  });
+  expect(() => specOf({ sse_server_params: { url: 'http://h', timeout: 9e7 } })).toThrow();
+});

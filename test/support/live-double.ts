@@ -40,7 +40,7 @@ export class LiveDouble {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-      const url = new URL((request.url ?? '').replace(/^\/+/, '/'), 'http://double');
+      const url = new URL(request.url ?? '', 'http://double');
       const status = path.test(url.pathname) ? this.options.refuse : 404;
       if (status !== undefined) {
         socket.end(`HTTP/1.1 ${status} No\r\nConnection: close\r\n\r\n`);

@@ -21,23 +21,25 @@ export function readBinaryFrame(data: Buffer): ClientMessage {
 }
 
 /**
- * A JSON frame. When it says several things, the first of activity start, activity end, blob and content counts. Throws
- * `invalid_request`.
+ * A JSON frame. When it says several things, the first of activity start, activity end, blob, content and the end of sound
+ * counts. Throws `invalid_request`.
  */
 export function readTextFrame(data: Buffer): ClientMessage {
   const request = parse(LiveRequest, parseJson(data, 'message'), 'LiveRequest') as LiveRequest;
   const input = inputOf(request);
-  if (!input && request.close === undefined) {
+  const { close, audioStreamEnd, stateDelta } = request;
+  if (!input && (close ?? audioStreamEnd ?? stateDelta) === undefined) {
     throw new AppError('invalid_request', 'Invalid LiveRequest: it has none of content, blob, activityStart, close');
   }
-  return { input, closes: request.close === true };
+  return { input, closes: close === true };
 }
 
-function inputOf({ activityStart, activityEnd, blob, content }: LiveRequest): LiveInput | undefined {
+function inputOf({ activityStart, activityEnd, blob, content, audioStreamEnd }: LiveRequest): LiveInput | undefined {
   if (activityStart) return { kind: 'activityStart' };
   if (activityEnd) return { kind: 'activityEnd' };
   if (blob) return { kind: 'blob', blob: { ...blob, data: standardBase64(blob.data) } };
-  return content && { kind: 'content', content };
+  if (content) return { kind: 'content', content };
+  return audioStreamEnd ? { kind: 'audioStreamEnd' } : undefined;
 }
 
 /** Models take the standard alphabet, padded. */

@@ -25,6 +25,7 @@ import { buildRemoteAgent } from './build-remote-agent.ts';
 import { toolsOf } from './build-tools.ts';
 import { callbacksOf } from './callbacks.ts';
 import { check } from './check.ts';
+import { Faults } from './faults.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
@@ -56,8 +57,11 @@ export async function buildAgent(source: AgentFile, maker: AgentMaker): Promise<
     const advice = 'other servers take only letters, digits and "_", and no digit first';
     maker.advise(yaml.say(['name'], `"name" ${JSON.stringify(config.name)} is not an identifier: ${advice}`));
   }
-  const subAgents = await subAgentsOf(config, source, maker);
-  return await placed(yaml, [], () => make(config, subAgents, source, maker));
+  const faults = new Faults();
+  const subAgents = await faults.attempt(() => subAgentsOf(config, source, maker));
+  const agent = await faults.attempt(() => placed(yaml, [], () => make(config, subAgents ?? [], source, maker)));
+  faults.throwAny();
+  return agent as Agent; // there were no faults
 }
 
 async function make(config: AgentConfig, subAgents: Agent[], source: AgentFile, maker: AgentMaker): Promise<Agent> {
@@ -82,33 +86,32 @@ async function buildLlmAgent(
 ): Promise<Agent> {
   const { registry } = maker;
   const file = source.yaml;
-  const tools = await toolsOf(config.tools ?? [], {
-    file,
-    registry,
-    agentOf: (ref, at) => agentOf(ref, source, at, maker),
-    allowStdioMcp: maker.allowStdioMcp,
-    reach: maker.reach,
-    warn: maker.warn,
-  });
-  const spec: LlmAgentSpec = {
-    name: config.name,
-    instruction: config.instruction,
-    tools,
-    subAgents,
-    ...(await callbacksOf(config, { registry, file })),
-  };
+  const faults = new Faults();
+  const spec: LlmAgentSpec = { name: config.name, instruction: config.instruction, subAgents };
   for (const key of copied) if (config[key] !== undefined) Object.assign(spec, { [key]: config[key] });
-  const model = await modelOf(config, source, registry);
-  if (model !== undefined) spec.model = model;
+  const found = async (work: () => Promise<Partial<LlmAgentSpec>>): Promise<void> =>
+    void Object.assign(spec, await faults.attempt(work));
+  const agentNamed = (ref: AgentRef, at: readonly PropertyKey[]): Promise<Agent> => agentOf(ref, source, at, maker);
+  const toolMaker = { ...maker, file, agentOf: agentNamed };
+  await found(async () => ({ tools: await toolsOf(config.tools ?? [], toolMaker) }));
+  await found(() => callbacksOf(config, { registry, file }));
+  await found(async () => {
+    const model = await modelOf(config, source, registry);
+    return model === undefined ? {} : { model };
+  });
   const { codeExecutor, planner } = config;
-  if (planner !== undefined) spec.planner = await plannerOf(planner, file, registry);
+  if (planner !== undefined) await found(async () => ({ planner: await plannerOf(planner, file, registry) }));
   if (codeExecutor !== undefined) {
-    spec.codeExecutor = await placed(file, ['codeExecutor'], () => codeExecutorOf(codeExecutor, registry));
+    const executor = await faults.attempt(() =>
+      placed(file, ['codeExecutor'], () => codeExecutorOf(codeExecutor, registry)),
+    );
+    if (executor) spec.codeExecutor = executor;
   }
   for (const key of ['inputSchema', 'outputSchema'] as const) {
     const schema = config[key];
-    if (schema !== undefined) spec[key] = await schemaOf(schema, source, key, registry);
+    if (schema !== undefined) await found(async () => ({ [key]: await schemaOf(schema, source, key, registry) }));
   }
+  faults.throwAny();
   return llmAgent(spec);
 }
 
@@ -164,9 +167,12 @@ async function schemaOf(
 async function subAgentsOf(config: AgentConfig, source: AgentFile, maker: AgentMaker): Promise<Agent[]> {
   const subAgents: Agent[] = [];
   const refs = 'subAgents' in config ? config.subAgents : undefined;
+  const faults = new Faults();
   for (const [index, ref] of (refs ?? []).entries()) {
-    subAgents.push(await agentOf(ref, source, ['subAgents', index], maker));
+    const agent = await faults.attempt(() => agentOf(ref, source, ['subAgents', index], maker));
+    if (agent) subAgents.push(agent);
   }
+  faults.throwAny();
   return subAgents;
 }
 

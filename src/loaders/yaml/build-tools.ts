@@ -4,7 +4,13 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Agent, Tool, ToolContext, Toolset } from '../../core/runtime.ts';
 import type { AgentRef, ToolConfig } from '../../schemas/agent-config.ts';
-import { AgentToolArgs, ExampleToolArgs, LongRunningArgs, McpToolsetArgs } from '../../schemas/tool-args.ts';
+import {
+  AgentToolArgs,
+  ExampleToolArgs,
+  LongRunningArgs,
+  McpToolsetArgs,
+  timesInMilliseconds,
+} from '../../schemas/tool-args.ts';
 import { builtInTools } from '../../tools/built-ins.ts';
 import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
 import { functionTool } from '../../tools/function-tool.ts';
@@ -12,6 +18,7 @@ import { mcpToolset } from '../../tools/mcp/mcp-toolset.ts';
 import type { Reach } from '../../tools/reach.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
+import { Faults } from './faults.ts';
 import { mcpSpec, stdioRefusal } from './mcp-spec.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
@@ -23,6 +30,7 @@ export interface ToolMaker {
   readonly allowStdioMcp: boolean;
   readonly reach: Reach;
   readonly warn?: ((message: string) => void) | undefined;
+  readonly advise?: ((message: string) => void) | undefined;
 }
 
 type AnyTool = Tool | Toolset;
@@ -37,11 +45,14 @@ interface Entry {
 /** The tools of an agent, in their order. Throws ConfigurationException with the place of the fault. */
 export async function toolsOf(configs: readonly ToolConfig[], maker: ToolMaker): Promise<AnyTool[]> {
   const tools: AnyTool[] = [];
+  const faults = new Faults();
   for (const [index, { name, args }] of configs.entries()) {
     const at = ['tools', index];
     const entry = { name: name.trim(), args, at };
-    tools.push(await placed(maker.file, at, () => toolOf(entry, maker)));
+    const tool = await faults.attempt(() => placed(maker.file, at, () => toolOf(entry, maker)));
+    if (tool) tools.push(tool);
   }
+  faults.throwAny();
   return tools;
 }
 
@@ -145,9 +156,13 @@ function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMa
   throw new AppError('ConfigurationException', `"${func.name}" is not a tool`);
 }
 
-function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, reach, warn }: ToolMaker): AnyTool {
+function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, reach, warn, advise }: ToolMaker): AnyTool {
   if (args === undefined) throw new AppError('ConfigurationException', 'needs "args": how the server is reached');
   const checked = check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
+  for (const path of timesInMilliseconds(args)) {
+    const text = `"${String(path.at(-1))}" is taken for milliseconds: times are in seconds here`;
+    advise?.(file.say([...at, 'args', ...path], text));
+  }
   const spec = { ...mcpSpec(checked, registry), ...reach };
   return 'stdio' in spec.connection && !allowStdioMcp ? refusedToolset(file.fail(at, stdioRefusal)) : mcpToolset(spec);
 }
@@ -157,6 +172,7 @@ const refusedToolset = (error: AppError): Toolset => ({
   kind: 'toolset',
   isRemote: true,
   getTools: () => Promise.reject(error),
+  check: () => Promise.reject(error),
   close: () => Promise.resolve(),
 });
 

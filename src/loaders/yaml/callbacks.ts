@@ -3,6 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import type { CodeRef } from '../../schemas/agent-config.ts';
 import { snakeCase } from '../../schemas/spelled.ts';
 import type { YamlFile } from './document.ts';
+import { Faults } from './faults.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
@@ -26,15 +27,20 @@ export async function callbacksOf(
   { registry, file }: { registry: Registry; file: YamlFile },
 ): Promise<Callbacks> {
   const found: Record<string, unknown> = {};
+  const faults = new Faults();
   for (const option of options) {
     const key = `${option}Callbacks` as const;
     const what = snakeCase(`${option}Callback`);
     const callbacks: unknown[] = [];
     for (const [index, { name }] of (config[key] ?? []).entries()) {
-      callbacks.push(await placed(file, [key, index], () => callback(registry.get(name, what), name, what)));
+      const at = [key, index];
+      callbacks.push(
+        await faults.attempt(() => placed(file, at, () => callback(registry.get(name, what), name, what))),
+      );
     }
     if (callbacks.length > 0) found[option] = callbacks;
   }
+  faults.throwAny();
   // What a function of the registry takes and gives is its author's word.
   return found;
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { ModelResponse } from '../../core/model.ts';
 import type { CallbackContext, Plugin, Tool } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
+import { StreamingMode } from '../../schemas/run.ts';
 import { type Recording, readCassette } from './cassette.ts';
 import { Cursor } from './cursor.ts';
 
@@ -11,7 +12,7 @@ import { Cursor } from './cursor.ts';
 export const CassetteConfig = lenient({
   dir: z.string().min(1),
   userMessageIndex: z.number().int().nonnegative(),
-  streamingMode: z.enum(['none', 'sse', 'bidi']).default('none'),
+  streamingMode: StreamingMode.default('none'),
 });
 export type CassetteConfig = z.infer<typeof CassetteConfig>;
 

@@ -51,6 +51,9 @@ export function openApiToolset(options: OpenApiToolsetOptions): Toolset {
     isRemote: true,
     name: 'openapi',
     getTools: () => (tools ??= readTools(options)),
+    async check() {
+      if (!options.allowExternalRefs) await readTools(options);
+    },
     close: async () => {},
   };
   const { filter, prefix } = options;

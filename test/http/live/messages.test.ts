@@ -20,8 +20,16 @@ it.each([
   [{ activityStart: {} }, 'activityStart'],
   [{ activity_end: {} }, 'activityEnd'],
   [{ activityEnd: {} }, 'activityEnd'],
+  [{ audio_stream_end: true }, 'audioStreamEnd'],
+  [{ audioStreamEnd: true, stateDelta: { a: 1 } }, 'audioStreamEnd'],
 ])('reads %j', (message, kind) => {
   expect(read(message)).toEqual({ input: { kind }, closes: false });
+});
+
+it('leaves alone what it has no use for', () => {
+  for (const message of [{ state_delta: { a: 1 } }, { stateDelta: {}, newer: 1 }, { audio_stream_end: false }]) {
+    expect(read(message)).toEqual({ input: undefined, closes: false });
+  }
 });
 
 it('reads a message as the user’s unless it says otherwise', () => {
