@@ -8,6 +8,7 @@ import type { Event } from '../../src/schemas/event.ts';
 import { A2aServer, type A2aServerOptions, type A2aTurn } from '../support/a2a-server.ts';
 import { call as callOf, calls, replyModel, text as says } from '../support/reply-model.ts';
 import { runAll, say, testRunner } from '../support/run.ts';
+import { silentServer } from '../support/silent-server.ts';
 
 const servers: A2aServer[] = [];
 
@@ -148,6 +149,29 @@ it('sends its headers to the server that was named, and to no other one', async 
   expect(seen.headers.map(({ authorization }) => authorization)).toEqual(['Bearer t', 'Bearer t']);
   expect(event).toMatchObject({ errorCode: 'AgentCardResolutionError', turnComplete: true });
   expect(event?.errorMessage).toContain('requests stay with the server that was named');
+});
+
+it.each(['1.0', '0.3'] as const)(
+  'follows no card to another server, with no headers either, in version %s',
+  async (version) => {
+    const target = await silentServer();
+    const places = [{ url: `${target.url}/internal/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+    const card = version === '0.3' ? { url: `${target.url}/internal/rpc` } : { supportedInterfaces: places };
+    const liar = await serve({ version, run: inPieces, card });
+    const { runner, key } = await testRunner(far(liar));
+
+    const [event] = await runAll(runner, say(key, 'hi'));
+
+    expect(event).toMatchObject({ errorCode: 'AgentCardResolutionError', turnComplete: true });
+    expect(target.connections).toBe(0);
+  },
+);
+
+it('goes where a card leads that the author gives', async () => {
+  const server = await serve({ run: inPieces });
+  const { runner, key } = await testRunner(remoteAgent({ name: 'far', agentCard: { ...server.card } }));
+
+  expect((await runAll(runner, say(key, 'hi'))).map(brief)).toEqual([[false, 'Hello']]);
 });
 
 it('describes itself by its card once that is known', async () => {

@@ -11,11 +11,15 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import type { Reach } from '../../src/tools/reach.ts';
 import { server } from './server.ts';
 
 const yaml = (text: string): string => `name: cook\ninstruction: ${text}\n`;
 
-async function builder(files: Readonly<Record<string, string>> = { 'apps/cook/root_agent.yaml': yaml('old') }) {
+async function builder(
+  files: Readonly<Record<string, string>> = { 'apps/cook/root_agent.yaml': yaml('old') },
+  builderReach?: Reach,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'builder-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const root = join(folder, 'apps');
@@ -24,7 +28,7 @@ async function builder(files: Readonly<Record<string, string>> = { 'apps/cook/ro
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  const { app } = await server({ config: { builderRoot: root } });
+  const { app } = await server({ config: { builderRoot: root, ...(builderReach && { builderReach }) } });
   const post = async (url: string, uploads: Readonly<Record<string, string>>, headers = {}) => {
     const boundary = 'x-boundary-x';
     const parts = Object.entries(uploads).map(
@@ -189,4 +193,18 @@ it.each([
   const { app } = await server({ apps });
 
   expect((await app.inject('/dev/apps/demo/deploy/defaults')).json()).toEqual({ displayName, serviceName });
+});
+
+it('writes no file that names what agents of YAML files may not reach', async () => {
+  const tool = 'tools:\n  - name: McpToolset\n    args: { sse_server_params: { url: "http://127.0.0.1:9650" } }\n';
+  const file = { 'cook/root_agent.yaml': `${yaml('new')}${tool}` };
+  const kept = await builder(undefined, { publicOnly: true });
+  const free = await builder(undefined, {});
+
+  const refused = await kept.post('/dev/apps/cook/builder/save', file);
+
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  expect(JSON.stringify(refused.body)).toContain('--allow-config-private-hosts');
+  expect(await kept.read()).toBe(yaml('old'));
+  expect((await free.post('/dev/apps/cook/builder/save', file)).status).toBe(200);
 });

@@ -106,7 +106,8 @@ async function atServer<T>(
     try {
       return await work(await oauthServer(task.scheme, task.client, { outbound: task.outbound, signal: limited }));
     } catch (error) {
-      if (error instanceof AppError) throw error;
+      // The library wraps what its fetch throws.
+      for (const cause of [error, error instanceof Error && error.cause]) if (cause instanceof AppError) throw cause;
       throw new AppError('unauthenticated', `The authorization server gave no access: ${reasonOf(error)}`, {
         cause: error,
       });

@@ -30,6 +30,9 @@ export function failureOf(error: unknown): McpFailure {
     return { ...plain, isLost: true, reason: 'ended the connection' };
   if (code === 'REQUEST_TIMEOUT') return { ...plain, isSuspect: true, reason: `did not answer${withinOf(error)}` };
   if (code === 'NOT_CONNECTED' || error.message === 'Not connected') return gone;
+  // An event source has nothing but the words of what its fetch threw.
+  const refused = /"[^"]+" is not on the public internet/.exec(error.message)?.[0];
+  if (refused !== undefined) return { ...plain, isLost: true, isUnheard: true, reason: `may not be asked: ${refused}` };
   if (typeof code === 'number') return { ...plain, reason: `answered with error ${code}: ${error.message}` };
   if (typeof code === 'string' && 'syscall' in error && String(error.syscall).startsWith('spawn')) {
     return { ...plain, isLost: true, isUnheard: true, reason: `could not be started (${code})` };
