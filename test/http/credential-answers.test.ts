@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
+import { LiveInbox } from '../../src/http/live/inbox.ts';
+import { DurableLine } from '../../src/runner/durable-line.ts';
+import { Content } from '../../src/schemas/content.ts';
 import { sessionJson } from '../../src/schemas/session.ts';
 import { openServices } from '../../src/services/open-services.ts';
 import { authenticatedTool } from '../../src/tools/authenticated-tool.ts';
@@ -104,7 +107,6 @@ it('writes no credential into the file, while the run waits in line neither', as
     memoryService: 'memory:',
   });
   onTestFinished(() => databases.close());
-  const { DurableLine } = await import('../../src/runner/durable-line.ts');
   const line = new DurableLine({ store: store!, sessions });
   const { agent, used } = mailer(calls(call('mail')), text('No mail.'));
   const { runner, key } = await testRunner(agent, { line, services: { sessions } });
@@ -155,4 +157,21 @@ it('takes a credential out of an answer that goes by another name', async () => 
   await Array.fromAsync(await runner.start(say(key, '', { newMessage }), signal)).catch(() => []);
 
   expect(sessionJson((await services.sessions.getSession(key))!)).not.toContain(secret);
+});
+
+it('keeps nothing of a credential that comes in a live conversation', async () => {
+  const { agent, used } = mailer(calls(call('mail')), text('done'), text('No mail.'));
+  const { runner, key, services } = await testRunner(agent);
+  const { signal } = new AbortController();
+  const asked = await Array.fromAsync(await runner.start(say(key, 'Mail?'), signal));
+  const inbox = new LiveInbox(() => {});
+  inbox.push({ kind: 'content', content: Content.parse(givenAs(questionIn(asked), given)) });
+  inbox.end();
+
+  const events = await Array.fromAsync(await runner.startLive(key, inbox, signal));
+
+  const session = (await services.sessions.getSession(key))!;
+  expect(used).toEqual([secret]);
+  expect(JSON.stringify(events) + sessionJson(session)).not.toContain(secret);
+  expect(sessionJson(session)).toContain('"received":true');
 });
