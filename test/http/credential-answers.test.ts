@@ -118,7 +118,7 @@ it('writes no credential into the file, while the run waits in line neither', as
 
   const queued = Promise.withResolvers<string>();
   const newMessage = givenAs(questionIn(asked), given);
-  const started = runner.start(say(key, '', { newMessage }), signal, { onQueued: () => queued.resolve() });
+  const started = runner.start(say(key, '', { newMessage }), signal, { onQueued: queued.resolve });
   await queued.promise;
   const keptInLine = kept();
   await other.release();
