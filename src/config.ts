@@ -135,6 +135,11 @@ export const Config = z.strictObject({
     value: 'TIME',
     shown: 'never',
   }),
+  maxTraceBytes: setting(
+    size().default(64 * 1024 ** 2),
+    'Memory for traces; the oldest traces go first, and long texts in them are cut',
+    { value: 'SIZE', shown: '64mb' },
+  ),
   maxSpans: setting(
     wholeNumber(1).default(50_000),
     'Spans of traces that are kept in memory; the oldest traces go first',

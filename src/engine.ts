@@ -67,7 +67,11 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     isInUse: (key) => line.of(key).length > 0,
   });
   const services = { sessions, artifacts, memories };
-  const traces = new TraceRecorder({ maxWeight: config.maxSpans, ttlMs: config.traceTtl });
+  const traces = new TraceRecorder({
+    maxBytes: config.maxTraceBytes,
+    maxSpans: config.maxSpans,
+    ttlMs: config.traceTtl,
+  });
   const { maxQueuedRuns: maxQueued } = config;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
   const line = durable?.line ?? new SessionQueue(maxQueued);

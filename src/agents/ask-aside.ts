@@ -17,7 +17,7 @@ export async function askAside(
 ): Promise<SideAnswer> {
   const model = modelFor(planFor(definition, ctx), ctx);
   const request: ModelRequest = { model: model.name, ...question, stream: false };
-  const step = { request, tools: stepTools(definition.name, []), remade: undefined, callbacks: undefined };
+  const step = { request, tools: stepTools(definition.name, []), remake: undefined, callbacks: undefined };
   let response: ModelResponse | undefined;
   for await (const event of askModel(definition, model, step, ctx)) if (!event.partial) response = event;
   if (!response) throw new AppError('model_failed', `The model "${model.name}" gave no answer`);

@@ -4,7 +4,7 @@ import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { ExecutableCode, Part } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import { openSpan } from '../telemetry/spans.ts';
+import { noteJson, openSpan } from '../telemetry/spans.ts';
 import { StepContext } from './callback-context.ts';
 
 /** An executor that runs code here, as opposed to one of the provider. */
@@ -42,7 +42,7 @@ export async function runCode(
   ctx: RunContext,
 ): Promise<Event> {
   const span = openSpan('execute_code', ctx.trace, { 'gen_ai.operation.name': 'execute_code' });
-  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify({ code }));
+  noteJson(span, 'gcp.vertex.agent.tool_call_args', { code });
   const context = new StepContext(ctx);
   try {
     const input = { code, inputFiles, ...(language !== undefined && { language: language.toLowerCase() }) };

@@ -40,7 +40,7 @@ export async function* askModel(
   try {
     const isAsked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
     const early = isAsked ? await askBefore(question) : undefined;
-    noteRequest(span, step.request, step.remade);
+    noteRequest(span, step.request, ctx, step.remake);
     if (early) {
       const event = await wholeEvent(question, checkedAnswer(early));
       if (event) yield event;

@@ -1,11 +1,14 @@
 import { errorText } from '../base/errors.ts';
 import type { ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
-import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
+import { heldBytes, within } from '../telemetry/held.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
+import { type Remake, remadeRequest, sentRequest, shownJson } from './request/request-text.ts';
 
 const maxReasons = 100;
+/** Bytes of an answer that a trace holds. */
+const maxAnswerBytes = 512 * 1024;
 
 /** Opens the span of one model call. */
 export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan {
@@ -19,23 +22,25 @@ export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan 
   return openSpan('call_llm', ctx.trace, attributes);
 }
 
-/** Notes the request as it is sent. Its text is made when the trace is read, of contents that are `remade` if they can be. */
-export function noteRequest(span: OpenSpan, request: ModelRequest, remade?: () => readonly Content[]): void {
+/**
+ * Notes the request as it is sent. Its text is made when the trace is read; its contents are made again if they can be,
+ * so that a trace holds the history of a session once and not a copy of it for each step.
+ */
+export function noteRequest(span: OpenSpan, request: ModelRequest, { session }: RunContext, remake?: Remake): void {
   const { topP, maxOutputTokens } = request.config;
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
-  const { length } = request.contents;
-  span.lazy('gcp.vertex.agent.llm_request', requestText(request, remade ?? kept(request.contents)), length);
+  const held = remake ? remadeRequest(request, remake, span, session) : sentRequest(request);
+  span.lazy('gcp.vertex.agent.llm_request', held.text, held.bytes);
 }
-
-const kept = (contents: readonly Content[]) => () => contents;
 
 /** Tries of one call that failed and were repeated: how many, and why. */
 export function retryNotes(span: OpenSpan): (retry: ModelRetry) => void {
   const reasons: string[] = [];
   return ({ attempt, delayMs, error }) => {
+    if (reasons.length === maxReasons) reasons.shift();
     reasons.push(`try ${attempt}: ${errorText(error)} (next after ${Math.round(delayMs)} ms)`);
-    span.set({ 'agent_server.model.retries': reasons.length, 'agent_server.model.retry_reasons': [...reasons] });
+    span.set({ 'agent_server.model.retries': attempt, 'agent_server.model.retry_reasons': [...reasons] });
   };
 }
 
@@ -53,7 +58,9 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
   }
   if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = reasonList(finishReason);
   span.set(attributes);
-  span.lazy('gcp.vertex.agent.llm_response', () => responseText(event));
+  const bytes = heldBytes(event, maxAnswerBytes);
+  const held = bytes > maxAnswerBytes ? within(event, maxAnswerBytes) : event;
+  span.lazy('gcp.vertex.agent.llm_response', () => responseText(held), Math.min(bytes, maxAnswerBytes));
   span.end();
 }
 
@@ -68,18 +75,7 @@ function reasonList(reason: string): readonly string[] {
   return list;
 }
 
-/** The request without media and without schemas of answers, which nobody reads in a trace. Not the request itself, which holds on to the run. */
-function requestText({ model, config }: ModelRequest, contents: () => readonly Content[]): () => string {
-  return () => {
-    const { responseSchema: _, ...shown } = config;
-    return JSON.stringify({ model, contents: contents(), config: shown }, withoutMedia);
-  };
-}
-
 function responseText(event: Event): string {
   const { id: _id, invocationId: _run, author: _author, timestamp: _time, actions: _actions, ...response } = event;
-  return JSON.stringify(response, withoutMedia);
+  return shownJson(response);
 }
-
-const withoutMedia = (key: string, value: unknown): unknown =>
-  key === 'inlineData' && typeof value === 'object' && value !== null ? { ...value, data: undefined } : value;

@@ -5,7 +5,7 @@ import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
-import { type OpenSpan, openSpan } from '../telemetry/spans.ts';
+import { noteJson, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { ToolCallContext } from './callback-context.ts';
 import { within } from './deadline.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
@@ -51,7 +51,7 @@ export async function answerCall(call: FunctionCall, setting: CallSetting): Prom
   setting.running.add(context);
   try {
     const response = await respond(attempt);
-    span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify(response ?? {}));
+    noteJson(span, 'gcp.vertex.agent.tool_response', response ?? {});
     return { call, response, actions: attempt.context.actions };
   } catch (error) {
     span.fail(error);
@@ -89,7 +89,7 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   const tool = attempt.tool ?? nameless(call.name);
   if (setting.refusal !== undefined) return { error: setting.refusal };
   const args = cloneJson(call.args ?? {});
-  span.lazy('gcp.vertex.agent.tool_call_args', () => JSON.stringify(args));
+  noteJson(span, 'gcp.vertex.agent.tool_call_args', args);
   const early =
     attempt.tool && hasHook(setting.ctx, 'beforeTool', setting.callbacks.beforeTool)
       ? await askBefore(attempt, tool, args)

@@ -4,7 +4,7 @@ import { usualLimits } from '../core/run-config.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
 import type { Event, ToolConfirmation } from '../schemas/event.ts';
-import { openSpan } from '../telemetry/spans.ts';
+import { noteJson, openSpan } from '../telemetry/spans.ts';
 import { changesAnything } from './callback-context.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { mergeActions } from './merge-actions.ts';
@@ -117,6 +117,6 @@ function noteMerged(parts: readonly Part[], eventId: string, ctx: RunContext): v
     'gcp.vertex.agent.llm_request': '{}',
     'gcp.vertex.agent.llm_response': '{}',
   });
-  span.lazy('gcp.vertex.agent.tool_response', () => JSON.stringify({ role: 'user', parts }));
+  noteJson(span, 'gcp.vertex.agent.tool_response', { role: 'user', parts });
   span.end();
 }

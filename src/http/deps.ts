@@ -7,11 +7,11 @@ import type { Evaluations } from '../evaluation/evaluations.ts';
 import type { ToolOutcome, ToolTrial } from '../runner/try-tool.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import type { LiveSpan, SpanChanges, Trace, TraceSummaries } from '../schemas/extensions.ts';
+import type { LiveSpan, SpanChanges, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
-import type { Session, SessionKey, State } from '../schemas/session.ts';
+import type { Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
 import type { TraceQuery } from '../telemetry/trace-summary.ts';
 import type { Reach } from '../tools/reach.ts';
 import type { DevelopmentPart } from './surface.ts';
@@ -65,17 +65,22 @@ export interface SessionBrancher {
 export interface TraceReader {
   /** Attributes of the span that made this event; `undefined` when none is kept. */
   forEvent(eventId: string): Record<string, unknown> | undefined;
-  forSession(sessionId: string): TraceSpan[];
+  /** The finished spans of the sessions of an id, of any app and user unless they are named. */
+  forSession(sessionId: string, owner?: Partial<SessionOwner>): Iterable<TraceSpan>;
   /** A page of traces, newest first. */
   list(query: TraceQuery): TraceSummaries;
   /** One trace with its spans; `undefined` when it is not kept. */
-  trace(traceId: string): Trace | undefined;
+  trace(traceId: string): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined;
   /** One span with its requests and answers. */
   span(traceId: string, spanId: string): LiveSpan | undefined;
   /** The session's spans that began or ended after a mark (0: all). */
-  changes(sessionId: string, since: number): SpanChanges;
+  changes(
+    sessionId: string,
+    since: number,
+    owner?: Partial<SessionOwner>,
+  ): Omit<SpanChanges, 'spans'> & { readonly spans: Iterable<LiveSpan> };
   /** Drops what is kept of a session that is being deleted. */
-  forget(sessionId: string): void;
+  forget(key: SessionKey): void;
 }
 
 /** Cross-origin access, after the interface specification, section 4.4: six components in this order. */

@@ -1,108 +1,109 @@
-import { Order, type Ordered } from '../base/order.ts';
-import { redact } from '../base/redact.ts';
-import type { LiveSpan, SpanChanges, Trace, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
+import { Order } from '../base/order.ts';
+import type { LiveSpan, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { TraceSpan } from '../schemas/records.ts';
+import type { Session, SessionKey, SessionOwner } from '../schemas/session.ts';
+import { SessionHistory } from './session-history.ts';
+import { SessionIndex } from './session-index.ts';
+import { attributesOf, eventIdKey, listedSpan } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
+import { spanBytes, TraceLog } from './trace-log.ts';
 import { fits, summarize, type TraceQuery } from './trace-summary.ts';
 
-/** One trace: the chain of its spans, the one that began last first. */
-class TraceLog implements Ordered<TraceLog> {
-  readonly id: string;
-  /** Counts traces in the order they began. */
-  readonly place: number;
-  before: TraceLog | undefined = undefined;
-  after: TraceLog | undefined = undefined;
-  last: SpanRecord | undefined = undefined;
-  /** The session it is about, and the others it touched. */
-  session: string | undefined = undefined;
-  others: string[] | undefined = undefined;
-  open = 0;
-  /** When its first span began and its last one ended, in epoch nanoseconds. */
-  readonly startTime: number;
-  endTime = 0;
-  weight = 0;
-  isDropped = false;
-
-  constructor({ trace, startTime }: SpanRecord, place: number) {
-    this.id = trace.id;
-    this.startTime = startTime;
-    this.place = place;
-  }
-
-  /** In the order they began, the open ones included. */
-  get spans(): SpanRecord[] {
-    const spans: SpanRecord[] = [];
-    for (let span = this.last; span; span = span.earlier) spans.push(span);
-    return spans.toReversed();
-  }
-
-  get sessions(): string[] {
-    return this.session === undefined ? [] : [this.session, ...(this.others ?? [])];
-  }
-
-  touches(sessionId: string): boolean {
-    return this.session === sessionId || this.others?.includes(sessionId) === true;
-  }
-
-  touch(sessionId: string): void {
-    if (this.touches(sessionId)) return;
-    if (this.session === undefined) this.session = sessionId;
-    else (this.others ??= []).push(sessionId);
-  }
-}
-
 interface RecorderOptions {
-  /** Spans, and a little for the history they hold on to; the oldest traces go first. Default 50,000. */
-  readonly maxWeight?: number;
+  /** Bytes of memory for all traces; the oldest ones go first. Default 64 MB. */
+  readonly maxBytes?: number;
+  /** Spans of all traces. Default 50,000. */
+  readonly maxSpans?: number;
   /** Milliseconds that a trace is kept after its last span; no timer, whoever comes next pays. Default: no limit. */
   readonly ttlMs?: number | undefined;
   /** False: requests, responses, arguments and results read as `{}` (`ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS`). */
   readonly captureContent?: boolean;
 }
 
-const eventIdKey = 'gcp.vertex.agent.event_id';
+/** The spans of a session that began or ended after a mark. */
+export interface ChangedSpans {
+  readonly spans: Iterable<LiveSpan>;
+  readonly mark: number;
+  readonly running: boolean;
+}
+
 const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
+/** The part of all memory that one trace may take, and the history of one session. */
+const traceShare = 1 / 2;
+const historyShare = 1 / 8;
+/** The part of a trace's spans that may be open at once. */
+const openShare = 1 / 4;
+const leastOpen = 16;
+/** Histories that one trace holds on to. */
+const maxHistories = 100;
 
 /**
  * Keeps the latest traces of the process, running ones included, for the trace endpoints. Older ones are dropped, so
- * memory stays bounded. Every run writes and few are read, so there are no indexes: readers look through the traces.
+ * memory stays bounded. What lists of spans are read from grows and shrinks while they are read.
  */
 export class TraceRecorder implements SpanSink {
   readonly #order = new Order<TraceLog>();
-  readonly #maxWeight: number;
+  readonly #sessions = new SessionIndex<TraceLog>();
+  readonly #maxBytes: number;
+  readonly #maxSpans: number;
+  readonly #maxOpen: number;
   readonly #ttlMs: number;
   readonly #captureContent: boolean;
-  #weight = 0;
+  #bytes = 0;
+  #spans = 0;
   #places = 0;
   /** Counts what happens to spans, so that a reader can ask for what is new. */
   #marks = 0;
 
-  constructor({ maxWeight = 50_000, ttlMs = Infinity, captureContent = true }: RecorderOptions = {}) {
-    this.#maxWeight = maxWeight;
+  constructor(options: RecorderOptions = {}) {
+    const { maxBytes = 64 * 1024 ** 2, maxSpans = 50_000, ttlMs = Infinity, captureContent = true } = options;
+    this.#maxBytes = maxBytes;
+    this.#maxSpans = maxSpans;
+    this.#maxOpen = Math.max(leastOpen, Math.min(maxSpans, maxBytes / spanBytes) * traceShare * openShare);
     this.#ttlMs = ttlMs;
     this.#captureContent = captureContent;
   }
 
+  /** Bytes of memory that are held, by our own account. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   opened(span: SpanRecord): void {
     const log = this.#logOf(span);
-    if (log.weight > this.#maxWeight) return; // one endless conversation may not hold everything
-    span.mark = this.#marks += 1;
-    span.earlier = log.last;
-    log.last = span;
-    log.open += 1;
-    noteSessions(span, log);
+    if (log.isForgotten || log.open >= this.#maxOpen) return;
+    this.#bytes += log.opened(span, (this.#marks += 1));
+    this.#spans += 1;
+    this.#noteSessions(span, log);
+    this.#makeRoom(log);
   }
 
   ended(span: SpanRecord): void {
-    const { log } = span.trace;
-    if (span.mark === 0 || !(log instanceof TraceLog) || log.isDropped) return;
-    span.mark = this.#marks += 1;
-    log.open -= 1;
-    log.endTime = span.endTime;
-    log.weight += span.weight;
-    this.#weight += span.weight;
-    noteSessions(span, log);
-    while (this.#weight > this.#maxWeight && this.#order.size > 1) this.#dropOldest();
+    const { log } = span;
+    if (!(log instanceof TraceLog) || log.isDropped) return;
+    this.#bytes += log.ended(span, (this.#marks += 1));
+    this.#noteSessions(span, log);
+    this.#makeRoom(log);
+  }
+
+  historyOf(span: SpanRecord, session: Session): SessionHistory | undefined {
+    const { log } = span;
+    if (!(log instanceof TraceLog) || log.isDropped) return undefined;
+    const traces = log.session(session.id);
+    let history = traces?.history;
+    if (!history?.leadsTo(session.events)) history = new SessionHistory(this.#maxBytes * historyShare);
+    if (traces) traces.history = history;
+    if (!log.histories.includes(history)) {
+      log.histories.push(history);
+      history.holders += 1;
+      if (history.holders === 1) this.#bytes += history.bytes;
+    }
+    this.#bytes -= history.bytes;
+    history.extend(session.events);
+    this.#bytes += history.bytes;
+    this.#releaseHistories(log);
+    this.#makeRoom(log);
+    return history;
   }
 
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
@@ -111,19 +112,21 @@ export class TraceRecorder implements SpanSink {
     for (let log = this.#order.last; log; log = log.before) {
       for (let span = log.last; span; span = span.earlier) {
         if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.name)) continue;
-        return { ...this.#attributesOf(span), trace_id: log.id, span_id: span.spanId };
+        return { ...attributesOf(span, this.#captureContent), trace_id: log.id, span_id: span.spanId };
       }
     }
     return undefined;
   }
 
-  /** Every finished span of every trace that touched the session, oldest first; empty when there is none. */
-  forSession(sessionId: string): TraceSpan[] {
-    return this.#logsOf(sessionId)
-      .flatMap(({ spans }) => spans)
-      .filter((span) => span.endTime !== 0)
-      .toSorted((a, b) => a.startTime - b.startTime)
-      .map((span) => ({ ...shown(span), end_time: span.endTime, attributes: this.#attributesOf(span) }));
+  /** Every finished span of every trace that touched a session of this id, trace by trace, in the order they began. */
+  *forSession(sessionId: string, owner?: Partial<SessionOwner>): Generator<TraceSpan, void, void> {
+    for (const log of this.#logsOf(sessionId, owner)) {
+      for (const span of log.spans) {
+        if (span.endTime === 0 || log.isDropped) continue;
+        const attributes = attributesOf(span, this.#captureContent);
+        yield { ...listedSpan(span), end_time: span.endTime, attributes };
+      }
+    }
   }
 
   /** A page of traces, newest first. */
@@ -143,46 +146,53 @@ export class TraceRecorder implements SpanSink {
   }
 
   /** A trace with all its spans, open ones without an end, all without the values that are long. */
-  trace(traceId: string): Trace | undefined {
+  trace(traceId: string): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined {
     const log = this.#logNamed(traceId);
-    return log && { ...summarize(log), spans: log.spans.map(shown) };
+    return log && { ...summarize(log), spans: log.spans.values().map(listedSpan) };
   }
 
   /** One span with everything. */
   span(traceId: string, spanId: string): LiveSpan | undefined {
     const span = this.#logNamed(traceId)?.spans.find((one) => one.spanId === spanId);
-    return span && { ...shown(span), attributes: this.#attributesOf(span) };
+    return span && { ...listedSpan(span), attributes: attributesOf(span, this.#captureContent) };
   }
 
   /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
-  changes(sessionId: string, since: number): SpanChanges {
-    const traces = this.#logsOf(sessionId);
-    const spans = traces.flatMap((trace) => trace.spans.filter((span) => span.mark > since));
+  changes(sessionId: string, since: number, owner?: Partial<SessionOwner>): ChangedSpans {
+    const logs = this.#logsOf(sessionId, owner);
     return {
-      spans: spans.map(shown),
+      spans: logs
+        .values()
+        .filter((log) => log.mark > since && !log.isDropped)
+        .flatMap((log) => log.spans.values().filter((span) => span.mark > since))
+        .map(listedSpan),
       mark: this.#marks,
-      running: traces.some((trace) => trace.open > 0),
+      running: logs.some((log) => log.open > 0),
     };
   }
 
-  /** Drops what was recorded of a session that is being deleted. */
-  forget(sessionId: string): void {
-    for (const log of this.#logsOf(sessionId)) this.#drop(log);
+  /** Drops what was recorded of a session that is being deleted; what runs of it still do is not recorded. */
+  forget(key: SessionKey): void {
+    for (const log of this.#sessions.find(key)?.logs ?? []) {
+      log.isForgotten = true;
+      this.#drop(log);
+    }
   }
 
-  #logsOf(sessionId: string): TraceLog[] {
+  #logsOf(sessionId: string, owner?: Partial<SessionOwner>): TraceLog[] {
     this.#expire();
-    const found: TraceLog[] = [];
-    for (let log = this.#order.first; log; log = log.after) if (log.touches(sessionId)) found.push(log);
-    return found;
+    const sessions = this.#sessions.withId(sessionId, owner);
+    const logs = sessions.flatMap((session) => [...session.logs]);
+    return sessions.length > 1 ? logs.toSorted((a, b) => a.place - b.place) : logs;
   }
 
   /** Kept on what all spans of a trace share: looking it up would cost more than the span. */
   #logOf(span: SpanRecord): TraceLog {
     const { trace } = span;
-    if (trace.log instanceof TraceLog && !trace.log.isDropped) return trace.log;
+    const known = trace.log instanceof TraceLog ? trace.log : undefined;
+    if (known && (!known.isDropped || known.isForgotten)) return known;
     this.#expire();
-    const log = new TraceLog(span, (this.#places += 1));
+    const log = new TraceLog(span, (this.#places += 1), known);
     trace.log = log;
     this.#order.add(log);
     return log;
@@ -195,13 +205,43 @@ export class TraceRecorder implements SpanSink {
     return log;
   }
 
-  #attributesOf(span: SpanRecord): Record<string, unknown> {
-    const attributes: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(span.attributes)) {
-      if (typeof value === 'function') attributes[key] = this.#captureContent ? redact(value()) : '{}';
-      else attributes[key] = typeof value === 'string' ? redact(value) : value;
+  #noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
+    for (const key of sessionKeys) {
+      const sessionId = attributes[key];
+      if (typeof sessionId !== 'string' || log.session(sessionId) || !log.hasRoom) continue;
+      const session = this.#sessions.entry({ ...log.owner, sessionId });
+      session.logs.add(log);
+      log.sessions.push(session);
     }
-    return attributes;
+  }
+
+  /** A trace with many sessions, or one whose session was taken back often, holds on to the latest ones. */
+  #releaseHistories({ histories }: TraceLog): void {
+    const bytes = (): number => histories.reduce((sum, history) => sum + history.bytes, 0);
+    while (histories.length > 1 && (histories.length > maxHistories || bytes() > this.#maxBytes * historyShare * 2)) {
+      this.#release(histories.shift());
+    }
+  }
+
+  #release(history: SessionHistory | undefined): void {
+    if (!history) return;
+    history.holders -= 1;
+    if (history.holders > 0) return;
+    this.#bytes -= history.bytes;
+    history.clear();
+  }
+
+  #makeRoom(log: TraceLog): void {
+    if (log.bytes > this.#maxBytes * traceShare || log.size > this.#maxSpans) {
+      const { bytes, size } = log;
+      log.trim();
+      this.#bytes -= bytes - log.bytes;
+      this.#spans -= size - log.size;
+    }
+    while ((this.#bytes > this.#maxBytes || this.#spans > this.#maxSpans) && this.#order.size > 1) {
+      const oldest = this.#order.first;
+      if (oldest) this.#drop(oldest);
+    }
   }
 
   /** Traces come in the order they began: one that lasts may stand before others that are over. */
@@ -215,62 +255,18 @@ export class TraceRecorder implements SpanSink {
     }
   }
 
-  #dropOldest(): void {
-    const oldest = this.#order.first;
-    if (oldest) this.#drop(oldest);
-  }
-
   #drop(log: TraceLog): void {
     log.isDropped = true;
+    log.last = undefined;
     this.#order.remove(log);
-    this.#weight -= log.weight;
+    this.#bytes -= log.bytes;
+    this.#spans -= log.size;
+    for (const history of log.histories) this.#release(history);
+    for (const session of log.sessions) {
+      session.logs.delete(log);
+      if (session.logs.size === 0) this.#sessions.remove(session);
+    }
   }
 }
 
 const makesEvents = (name: string): boolean => name === 'call_llm' || name.startsWith('execute_tool');
-
-function noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
-  for (const key of sessionKeys) {
-    const sessionId = attributes[key];
-    if (typeof sessionId === 'string') log.touch(sessionId);
-  }
-}
-
-/** What lists of spans say: names, ids and numbers. All else is read span by span. */
-const listedKeys = [
-  'gen_ai.operation.name',
-  'gen_ai.request.model',
-  'gen_ai.usage.input_tokens',
-  'gen_ai.usage.output_tokens',
-  'gen_ai.usage.cache_read.input_tokens',
-  'gen_ai.agent.name',
-  'gen_ai.tool.name',
-  'gen_ai.tool.call.id',
-  'gen_ai.conversation.id',
-  eventIdKey,
-  'gcp.vertex.agent.invocation_id',
-  'gcp.vertex.agent.session_id',
-  'agent_server.app_name',
-  'agent_server.model.retries',
-  'user.id',
-  'error.type',
-];
-
-function shown(span: SpanRecord): LiveSpan {
-  const attributes: Record<string, unknown> = {};
-  for (const key of listedKeys) {
-    const value = span.attributes[key];
-    if (value !== undefined && typeof value !== 'function') attributes[key] = value;
-  }
-  const failure = span.attributes['error.message'];
-  if (typeof failure === 'string') attributes['error.message'] = redact(failure);
-  return {
-    name: span.name,
-    span_id: span.spanId,
-    trace_id: span.trace.id,
-    start_time: span.startTime,
-    ...(span.endTime !== 0 && { end_time: span.endTime }),
-    attributes,
-    parent_span_id: span.parentId ?? null,
-  };
-}

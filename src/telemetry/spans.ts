@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTrace } from '@opentelemetry/api';
 import { errorText } from '../base/errors.ts';
+import type { Session } from '../schemas/session.ts';
+import { cutText, heldBytes, within } from './held.ts';
 import { measure } from './metrics.ts';
+import type { SessionHistory } from './session-history.ts';
 
 /** What span attributes hold. `null` is not among them: ADK's trace view rejects a whole trace for one null. */
 export type AttributeValue = string | number | boolean | readonly string[];
@@ -19,9 +22,10 @@ export interface SpanRecord {
   readonly attributes: Record<string, AttributeValue | (() => string)>;
   /** The span of the same trace that began before it, set by the sink: a growing array would keep room for sixteen more. */
   earlier: SpanRecord | undefined;
-  /** What it counts toward the recorder's bound: one, and a little for the history that its lazy values hold on to. */
-  weight: number;
-  /** The sink's to use; 0 until then. */
+  /** What its values hold in memory. */
+  bytes: number;
+  /** Where the sink keeps it, and when something of it was news there; the sink's business. */
+  log: object | undefined;
   mark: number;
 }
 
@@ -29,21 +33,27 @@ export interface SpanRecord {
 export interface SpanSink {
   opened?(span: SpanRecord): void;
   ended(span: SpanRecord): void;
+  /** What is held of the span's session for requests in its trace. `undefined` when the span is not kept. */
+  historyOf?(span: SpanRecord, session: Session): SessionHistory | undefined;
 }
 
 /** A span that is still open. Pass `context` to the spans inside it (as `ctx.trace`). */
 export interface OpenSpan {
   readonly context: object;
   set(attributes: Attributes): void;
-  /** A value that is costly to make, such as a whole request. `contents`: how many contents of the history it keeps alive. */
-  lazy(name: string, make: () => string, contents?: number): void;
+  /** A value that is costly to make, such as a whole request, and the bytes of memory that it holds until then. */
+  lazy(name: string, make: () => string, bytes: number): void;
+  /** What is held of a session for all requests in its traces, brought up to date. `undefined` when nobody keeps the span. */
+  historyOf(session: Session): SessionHistory | undefined;
   /** Notes an error; the span still has to end. */
   fail(error: unknown): void;
   end(): void;
 }
 
-/** Contents are shared with the session and with later requests, so a trace owns a small part of each. */
-const contentsPerWeight = 16;
+/** Characters of a span's name: a model may make up the tool that is in it. */
+const maxNameLength = 512;
+/** Bytes of arguments, or of a response, that a span holds. */
+const maxValueBytes = 512 * 1024;
 
 /** Looked up once: it passes spans on to whatever provider is registered later. */
 const tracer = otelTrace.getTracer('gcp.vertex.agent');
@@ -56,7 +66,7 @@ export class TraceRef {
   readonly beganAt = performance.now();
   /** Spans so far. */
   size = 0;
-  /** Where the sink keeps them; nobody else's business. */
+  /** Where the sink keeps what comes next of them; nobody else's business. */
   log: object | undefined = undefined;
 
   constructor(id: string, sink: SpanSink | undefined) {
@@ -89,6 +99,13 @@ export function openSpan(name: string, parent: object, attributes: Attributes = 
   return new RecordedSpan(name, parent instanceof RecordedSpan || parent instanceof Root ? parent : silent, attributes);
 }
 
+/** Notes a value as JSON that is made when the trace is read; what is long is cut. */
+export function noteJson(span: OpenSpan, name: string, value: object): void {
+  const bytes = heldBytes(value, maxValueBytes);
+  const held = bytes > maxValueBytes ? within(value, maxValueBytes) : value;
+  span.lazy(name, () => JSON.stringify(held), Math.min(bytes, maxValueBytes));
+}
+
 /**
  * What is open, what is kept and what spans inside it name as their parent is one object, and its numbers are small:
  * three spans of every run are kept, and what is kept the garbage collector copies twice.
@@ -98,7 +115,8 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   readonly trace: TraceRef;
   readonly attributes: SpanRecord['attributes'];
   earlier: SpanRecord | undefined = undefined;
-  weight = 1;
+  bytes = 0;
+  log: object | undefined = undefined;
   mark = 0;
   readonly #parent: RecordedSpan | undefined;
   /** Its place in the trace. */
@@ -111,7 +129,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
 
   constructor(name: string, above: RecordedSpan | Root, attributes: Attributes) {
     const parent = above instanceof RecordedSpan ? above : undefined;
-    this.name = name;
+    this.name = cutText(name, maxNameLength);
     this.attributes = attributes;
     this.#parent = parent;
     const outer = parent && parent.#otel;
@@ -154,10 +172,14 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     this.#otel?.span.setAttributes(attributes as Record<string, string>);
   }
 
-  lazy(name: string, make: () => string, contents = 0): void {
+  lazy(name: string, make: () => string, bytes: number): void {
     this.attributes[name] = make;
-    this.weight += Math.ceil(contents / contentsPerWeight);
+    this.bytes += bytes;
     this.#otel?.span.setAttribute(name, make());
+  }
+
+  historyOf(session: Session): SessionHistory | undefined {
+    return this.sink?.historyOf?.(this, session);
   }
 
   fail(error: unknown): void {

@@ -6,6 +6,7 @@ export interface TraceQuery {
   readonly pageSize: number;
   readonly cursor?: number | undefined;
   readonly appName?: string | undefined;
+  readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
   /** Words that all have to be in names, models or ids; any case. */
   readonly q?: string | undefined;
@@ -13,13 +14,17 @@ export interface TraceQuery {
 
 interface RecordedTrace {
   readonly id: string;
+  readonly root: SpanRecord;
   readonly spans: readonly SpanRecord[];
-  readonly sessions: readonly string[];
+  readonly sessionIds: readonly string[];
   readonly open: number;
 }
 
-/** What a trace amounts to. */
-export function summarize({ id, spans, sessions, open }: RecordedTrace): TraceSummary {
+/** Models that a summary names. */
+const maxModels = 100;
+
+/** What a trace amounts to, as far as it is kept. */
+export function summarize({ id, root, spans, sessionIds, open }: RecordedTrace): TraceSummary {
   const models = new Set<string>();
   const counts = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 };
   let failed = false;
@@ -33,20 +38,19 @@ export function summarize({ id, spans, sessions, open }: RecordedTrace): TraceSu
     counts.inputTokens += numberIn(attributes['gen_ai.usage.input_tokens']);
     counts.outputTokens += numberIn(attributes['gen_ai.usage.output_tokens']);
     const model = textIn(attributes['gen_ai.request.model']);
-    if (model) models.add(model);
+    if (model && models.size < maxModels) models.add(model);
   }
-  const [first] = spans;
-  const appName = textIn(first?.attributes['agent_server.app_name']);
-  const userId = textIn(first?.attributes['user.id']);
-  const invocationId = textIn(first?.attributes['gcp.vertex.agent.invocation_id']);
+  const appName = textIn(root.attributes['agent_server.app_name']);
+  const userId = textIn(root.attributes['user.id']);
+  const invocationId = textIn(root.attributes['gcp.vertex.agent.invocation_id']);
   return {
     traceId: id,
-    name: first?.name ?? '',
+    name: root.name,
     ...(appName !== undefined && { appName }),
     ...(userId !== undefined && { userId }),
-    sessionIds: [...sessions],
+    sessionIds: [...sessionIds],
     ...(invocationId !== undefined && { invocationId }),
-    startTime: first?.startTime ?? 0,
+    startTime: root.startTime,
     ...(open === 0 && { endTime }),
     status: open > 0 ? 'running' : failed ? 'error' : 'ok',
     spanCount: spans.length,
@@ -56,15 +60,16 @@ export function summarize({ id, spans, sessions, open }: RecordedTrace): TraceSu
 }
 
 /** Whether a list asked for this trace. */
-export function fits(trace: TraceSummary, { appName, sessionId, q = '' }: TraceQuery): boolean {
+export function fits(trace: TraceSummary, { appName, userId: user, sessionId, q = '' }: TraceQuery): boolean {
   if (appName !== undefined && trace.appName !== appName) return false;
+  if (user !== undefined && trace.userId !== user) return false;
   if (sessionId !== undefined && !trace.sessionIds.includes(sessionId)) return false;
   const { traceId, name, userId = '', invocationId = '' } = trace;
-  const text = [traceId, name, trace.appName, userId, invocationId, ...trace.models, ...trace.sessionIds].join('\n');
-  return q
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.toLowerCase().includes(word));
+  const words = new Set(q.toLowerCase().split(/\s+/));
+  const text = [traceId, name, trace.appName, userId, invocationId, ...trace.models, ...trace.sessionIds]
+    .join('\n')
+    .toLowerCase();
+  return [...words].every((word) => text.includes(word));
 }
 
 const numberIn = (value: unknown): number => (typeof value === 'number' ? value : 0);

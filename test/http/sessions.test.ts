@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { eventJson, newActions } from '../../src/schemas/event.ts';
+import type { SessionKey } from '../../src/schemas/session.ts';
 import { says, server, sessionPath } from './server.ts';
 
 const sessions = '/apps/demo/users/u/sessions';
@@ -134,8 +135,8 @@ it.each(['stateDelta', 'state_delta'])('changes the state through %s and says so
 });
 
 it('deletes a session with all that belongs to it', async () => {
-  const forgotten: string[] = [];
-  const { app, services } = await server({ traces: { forget: (id) => void forgotten.push(id) } });
+  const forgotten: SessionKey[] = [];
+  const { app, services } = await server({ traces: { forget: (key) => void forgotten.push(key) } });
   const key = { appName: 'demo', userId: 'u', sessionId: 's' };
   await app.inject({ method: 'POST', url: sessionPath('s'), payload: { events: [says('parrots')] } });
   await services.artifacts.saveArtifact(key, 'note.txt', { text: 'x' });
@@ -151,7 +152,7 @@ it('deletes a session with all that belongs to it', async () => {
   expect((await app.inject(sessionPath('s'))).statusCode).toBe(404);
   expect(await services.artifacts.listArtifactKeys(key)).toEqual([]);
   expect(await services.memories.searchMemory(key, 'parrots')).toEqual([]);
-  expect(forgotten).toEqual(['s']);
+  expect(forgotten).toEqual([key]);
 });
 
 it('deletes a session that is not there without complaint', async () => {

@@ -213,7 +213,7 @@ it('records one trace for a run, bound to its session', async () => {
 
   await runAll(runner, say(key, 'Hi'));
 
-  const spans = traces.forSession(key.sessionId);
+  const spans = [...traces.forSession(key.sessionId)];
   expect(spans.map((span) => span.name)).toEqual(['invocation', 'invoke_agent root']);
   expect(spans[1]?.parent_span_id).toBe(spans[0]?.span_id);
 });

@@ -73,4 +73,7 @@ export const readSpan = (traceId: string, spanId: string, signal?: AbortSignal):
 
 /** Spans of a session that began or ended since a mark of an earlier answer; 0: all. */
 export const readSpanChanges = (key: SessionKey, since: number, signal?: AbortSignal): Promise<SpanChanges> =>
-  getJson(`${path`dev/apps/${key.appName}/sessions/${key.sessionId}/spans`}?since=${since}`, signal);
+  getJson(
+    `${path`dev/apps/${key.appName}/sessions/${key.sessionId}/spans`}?${new URLSearchParams({ userId: key.userId, since: String(since) })}`,
+    signal,
+  );

@@ -42,14 +42,14 @@ export async function* converse(
   if (step.callbacks && changesAnything(step.callbacks.actions)) {
     yield newEvent(ctx, definition.name, { actions: step.callbacks.actions });
   }
-  const { request, tools } = step;
+  const { request, tools, remake } = step;
   const mailbox = new Mailbox<Told>();
   const running = new LiveTools({ definition, tools, ctx, mailbox });
   const line = new Line(input, {
     onSaid: (said) => running.overhear(said),
     onVerdict: () => void resume(ctx, running, mailbox),
   });
-  using events = new LiveEvents({ definition, tools: tools.byName, request, ctx });
+  using events = new LiveEvents({ definition, tools: tools.byName, request, remake, ctx });
   request.onRetry = (retry) => events.noteRetry(retry);
   const onStop = (): void => {
     const reason = new AppError('run_cancelled', `The conversation with "${definition.name}" is over`);

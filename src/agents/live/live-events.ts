@@ -8,11 +8,13 @@ import type { OpenSpan } from '../../telemetry/spans.ts';
 import { CallIds, longRunningIds } from '../call-ids.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { noteAnswer, noteRequest, openModelSpan, retryNotes } from '../model-span.ts';
+import type { Remake } from '../request/request-text.ts';
 
 interface LiveEventsOptions {
   readonly definition: LlmDefinition;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly request: ModelRequest;
+  readonly remake: Remake | undefined;
   readonly ctx: RunContext;
 }
 
@@ -58,9 +60,9 @@ export class LiveEvents implements Disposable {
 
   #open(): OpenSpan {
     if (this.#span) return this.#span;
-    const { request, ctx } = this.#options;
+    const { request, remake, ctx } = this.#options;
     this.#span = openModelSpan(request, ctx);
-    noteRequest(this.#span, request);
+    noteRequest(this.#span, request, ctx, remake);
     return this.#span;
   }
 }

@@ -2,7 +2,6 @@ import { appendInstruction } from '../../core/instructions.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
-import type { Event } from '../../schemas/event.ts';
 import { examplesText } from '../../tools/examples.ts';
 import { StepContext } from '../callback-context.ts';
 import { codeAsText } from '../code-blocks.ts';
@@ -17,13 +16,14 @@ import { cloneJson } from './clone.ts';
 import { buildContents, type View } from './contents.ts';
 import { groupsCalls } from './grouping.ts';
 import { joinSections } from './instructions.ts';
+import type { Remake } from './request-text.ts';
 
 /** One question to the model, and the tools its answer may call. */
 export interface LlmStep {
   readonly request: ModelRequest;
   readonly tools: StepTools;
-  /** Makes the request's contents once more: a trace that kept them would keep a copy of the history for each step. */
-  readonly remade: (() => Content[]) | undefined;
+  /** How the request's contents are made again. `undefined` where they are not those of the session any more. */
+  readonly remake: Remake | undefined;
   /** What the callbacks of this step share; absent while nobody needed it. */
   readonly callbacks: StepContext | undefined;
 }
@@ -43,7 +43,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   const config: GenerateConfig = isEdited ? cloneJson(definition.config) : { ...definition.config };
   if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
   if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
-  const { contents, remade } = contentsFor(definition, viewOf(definition, model, ctx), ctx, isEdited);
+  const { contents, remake } = contentsFor(definition, viewOf(definition, model, ctx), ctx, isEdited);
   const asked = instructionsOf(plan, ctx);
   instruct(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
   if (tools.declarations.length > 0) {
@@ -54,7 +54,7 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   if (definition.codeExecutor) await definition.codeExecutor.processRequest?.(request);
   appendInstruction(request, missingText(tools.missing));
   if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
-  return { request, tools, remade, callbacks };
+  return { request, tools, remake, callbacks };
 }
 
 const viewOf = (definition: LlmDefinition, model: string, { branch, runConfig }: RunContext): View => ({
@@ -70,24 +70,21 @@ function contentsFor(
   view: View,
   ctx: RunContext,
   isEdited: boolean,
-): { contents: Content[]; remade: LlmStep['remade'] } {
+): Pick<LlmStep, 'remake'> & { contents: Content[] } {
   const { events } = ctx.session;
   const contents = buildContents(events, view);
   const { codeExecutor } = definition;
   if (!isEdited && !definition.planner && !codeExecutor && definition.staticInstruction === '') {
-    return { contents, remade: remake(events, events.length, view) };
+    // Histories only grow, so their beginning says what a request was made of.
+    return { contents, remake: { count: events.length, contents: (known) => buildContents(known, view) } };
   }
   let seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
   if (isLocal(codeExecutor)) {
     if (codeExecutor.optimizeDataFile) seen = namesForFiles(seen, dataFilesIn(ctx.session.events));
     seen = seen.map((content) => codeAsText(content, codeExecutor));
   }
-  return { contents: isEdited ? cloneJson(seen) : seen, remade: undefined };
+  return { contents: isEdited ? cloneJson(seen) : seen, remake: undefined };
 }
-
-/** Histories only grow, so their beginning says what a request was made of. */
-const remake = (events: readonly Event[], length: number, view: View) => (): Content[] =>
-  buildContents(events.slice(0, length), view);
 
 /** A plan made in the open is stored as a thought; the model should see it as what it wrote. */
 function withPlans(content: Content): Content {

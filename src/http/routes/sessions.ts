@@ -146,7 +146,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       answer: { schema: z.null() },
       async handle({ params }) {
         await runs.deleteSession(params);
-        traces.forget(params.sessionId);
+        traces.forget(params);
       },
     }),
     operation({

@@ -6,6 +6,7 @@ import { Name } from '../../schemas/names.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { QueryCount } from '../path-params.ts';
+import { sendWithSpans } from '../span-answer.ts';
 
 export const tracesPerPage = 200;
 const defaultPageSize = 50;
@@ -15,10 +16,11 @@ const ListQuery = lenient({
   pageSize: QueryCount.optional(),
   cursor: QueryCount.optional(),
   appName: z.string().optional(),
+  userId: z.string().optional(),
   sessionId: z.string().optional(),
   q: z.string().max(1_000).optional(),
 });
-const ChangesQuery = lenient({ since: QueryCount.optional() });
+const ChangesQuery = lenient({ since: QueryCount.optional(), userId: z.string().optional() });
 
 /** Traces of all sessions, and those that are running: extensions of ours (docs/extensions.md). */
 export function traceListOperations(traces: TraceReader): Operation[] {
@@ -43,10 +45,10 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       summary: 'Read a trace with its spans, the open ones without an end, all without requests and answers',
       params: z.object({ traceId: Name }),
       answer: { schema: Trace },
-      handle({ params: { traceId } }) {
+      handle({ params: { traceId } }, { reply }) {
         const trace = traces.trace(traceId);
         if (!trace) throw new AppError('trace_not_found', `Trace not found: ${traceId}`);
-        return trace;
+        return sendWithSpans(reply, trace);
       },
     }),
     operation({
@@ -72,7 +74,8 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       params: z.object({ appName: Name, sessionId: Name }),
       query: ChangesQuery,
       answer: { schema: SpanChanges },
-      handle: ({ params, query: { since = 0 } }) => traces.changes(params.sessionId, since),
+      handle: ({ params: { appName, sessionId }, query: { since = 0, userId } }, { reply }) =>
+        sendWithSpans(reply, traces.changes(sessionId, since, { appName, userId })),
     }),
   ];
 }

@@ -4,9 +4,10 @@ import { Name } from '../../schemas/names.ts';
 import { TraceSpan } from '../../schemas/records.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
+import { sendSpans } from '../span-answer.ts';
 
 const tag = 'Traces';
-/** The app in the newer spelling says nothing new: event and session ids are unique. */
+/** In the newer spelling. */
 const app = { appName: Name.optional() };
 
 export function traceOperations(traces: TraceReader): Operation[] {
@@ -15,10 +16,11 @@ export function traceOperations(traces: TraceReader): Operation[] {
       method: 'GET',
       paths: ['/debug/trace/session/{sessionId}', '/dev/apps/{appName}/debug/trace/session/{sessionId}'],
       tag,
-      summary: 'Read the spans of the runs of a session',
+      summary: 'Read the spans of the runs of a session, or of all sessions of that id',
       params: z.object({ ...app, sessionId: Name }),
       answer: { schema: z.array(TraceSpan) },
-      handle: ({ params }) => traces.forSession(params.sessionId),
+      handle: ({ params: { appName, sessionId } }, { reply }) =>
+        sendSpans(reply, traces.forSession(sessionId, { appName })),
     }),
     operation({
       method: 'GET',

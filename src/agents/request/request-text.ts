@@ -1,0 +1,97 @@
+import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
+import type { Content } from '../../schemas/content.ts';
+import type { Event } from '../../schemas/event.ts';
+import type { Session } from '../../schemas/session.ts';
+import { heldBytes, within } from '../../telemetry/held.ts';
+import type { OpenSpan } from '../../telemetry/spans.ts';
+
+/** Bytes of contents, of each one of them, and of instructions and tools, that a request in a trace holds or shows. */
+const maxContentsBytes = 2 * 1024 ** 2;
+const maxContentBytes = 512 * 1024;
+const maxConfigBytes = 1024 ** 2;
+/** Bytes of what stands for a request in a trace. */
+const ownBytes = 400;
+
+/** Makes the contents of a request once more, of the first `count` events of its session. */
+export interface Remake {
+  readonly count: number;
+  contents(events: readonly Event[]): Content[];
+}
+
+/** A request as a trace keeps it: makes its text, and the bytes it holds until then. */
+interface HeldRequest {
+  readonly bytes: number;
+  text(): string;
+}
+
+/** A request whose contents are made of the history that all traces of the session share. */
+export function remadeRequest(
+  { model, config }: ModelRequest,
+  { count, contents }: Remake,
+  span: OpenSpan,
+  session: Session,
+): HeldRequest {
+  const history = span.historyOf(session);
+  const { events } = session;
+  const from = history ? () => history.upTo(count) : () => ({ events: events.slice(0, count), omitted: 0 });
+  const { systemInstruction = '' } = config;
+  // Tools are shared by all requests of the agent.
+  const held = systemInstruction.length * 2 > maxConfigBytes ? within(config, maxConfigBytes) : config;
+  const text = (): string => {
+    const known = from();
+    return requestText(model, held, newest(pairedContents(known.events, contents), known.omitted));
+  };
+  return { text, bytes: ownBytes + Math.min(maxConfigBytes, systemInstruction.length * 2) };
+}
+
+/** A request with contents of its own. */
+export function sentRequest({ model, config, contents }: ModelRequest): HeldRequest {
+  const held = within(config, maxConfigBytes);
+  const kept = newest(contents, 0);
+  return {
+    text: () => requestText(model, held, kept),
+    bytes: ownBytes + heldBytes(held, Infinity) + heldBytes(kept.contents, Infinity),
+  };
+}
+
+/** JSON without media, which nobody reads in a trace. */
+export const shownJson = (value: unknown): string => JSON.stringify(value, withoutMedia);
+
+interface ShownContents {
+  readonly contents: readonly Content[];
+  /** Events that are not shown because they, or what came later, is too long. Absent: none. */
+  readonly omitted?: number;
+}
+
+/** The newest contents, as far as they are not too long. */
+function newest(contents: readonly Content[], omitted: number): ShownContents {
+  let first = contents.length;
+  let bytes = 0;
+  const cut: Content[] = [];
+  while (first > 0 && bytes < maxContentsBytes) {
+    first -= 1;
+    const content = within(contents[first] as Content, maxContentBytes);
+    bytes += heldBytes(content, Infinity);
+    cut.push(content);
+  }
+  const missing = omitted + first;
+  return { contents: cut.toReversed(), ...(missing > 0 && { omitted: missing }) };
+}
+
+/** A response whose call is not held any more cannot be put in order, so nothing is. */
+function pairedContents(events: readonly Event[], contents: Remake['contents']): readonly Content[] {
+  try {
+    return contents(events);
+  } catch {
+    return events.flatMap(({ content }) => content ?? []);
+  }
+}
+
+/** Schemas of answers are left out, too. `omittedContents` says how many earlier ones are not shown. */
+function requestText(model: string, config: GenerateConfig, { contents, omitted }: ShownContents): string {
+  const { responseSchema: _, ...shown } = config;
+  return shownJson({ model, contents, omittedContents: omitted, config: within(shown, maxConfigBytes) });
+}
+
+const withoutMedia = (key: string, value: unknown): unknown =>
+  key === 'inlineData' && typeof value === 'object' && value !== null ? { ...value, data: undefined } : value;

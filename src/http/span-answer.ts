@@ -1,0 +1,38 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { sendJsonPieces } from './pulled-body.ts';
+
+/** How long spans are made before others get their turn, in milliseconds: a request in one may be as long as a history. */
+const turnMs = 10;
+
+/** Answers a list of spans, whatever its length. */
+export function sendSpans(reply: FastifyReply, spans: Iterable<object>): Promise<FastifyReply> {
+  return sendJsonPieces(reply, listPieces(spans));
+}
+
+/** The same as the field `spans` of an object with others. */
+export function sendWithSpans(
+  reply: FastifyReply,
+  { spans, ...others }: { readonly spans: Iterable<object> },
+): Promise<FastifyReply> {
+  return sendJsonPieces(reply, fieldPieces(others, spans));
+}
+
+async function* fieldPieces(others: object, spans: Iterable<object>): AsyncGenerator<string, void, void> {
+  yield '{"spans":';
+  yield* listPieces(spans);
+  yield `,${JSON.stringify(others).slice(1)}`;
+}
+
+async function* listPieces(spans: Iterable<object>): AsyncGenerator<string, void, void> {
+  let lead = '[';
+  let sinceMs = performance.now();
+  for (const span of spans) {
+    yield lead + JSON.stringify(span);
+    lead = ',';
+    if (performance.now() - sinceMs < turnMs) continue;
+    await nextTurn();
+    sinceMs = performance.now();
+  }
+  yield lead === '[' ? '[]' : ']';
+}

@@ -1,0 +1,97 @@
+import { define } from '../base/json.ts';
+
+/** Levels of JSON that are looked into; what lies deeper counts as too much. */
+const maxDepth = 200;
+/** Characters before a cut that are searched for the end of a word: half a credential could not be told for one. */
+const wordLength = 1_024;
+
+/**
+ * The bytes of memory that a JSON value holds, roughly and rather too many: two for each unit of a text, some for each
+ * key and item. Stops counting above `limit`.
+ */
+export function heldBytes(value: unknown, limit: number, depth = 0): number {
+  if (typeof value === 'string') return 16 + value.length * 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  if (depth > maxDepth) return Infinity;
+  let bytes = 32;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      bytes += 8 + heldBytes(item, limit, depth + 1);
+      if (bytes > limit) return bytes;
+    }
+    return bytes;
+  }
+  for (const key in value) {
+    bytes += 16 + heldBytes(value[key as keyof typeof value], limit, depth + 1);
+    if (bytes > limit) return bytes;
+  }
+  return bytes;
+}
+
+/**
+ * The value itself while it holds no more than `limit` bytes; else a copy cut to that, which says where it was cut.
+ * Media is left out of a copy.
+ */
+export function within<T>(value: T, limit: number): T {
+  return heldBytes(value, limit) > limit ? (new Cut(limit).of(value) as T) : value; // the shape of T, with less in it
+}
+
+/** The beginning of a text that is longer than `units`, with a note of its length. Holds nothing of the text. */
+export function cutText(text: string, units: number): string {
+  if (text.length <= units) return text;
+  const head = text.slice(0, Math.max(0, units));
+  const wordEnd = head.slice(-wordLength).search(/[\s"',;][^\s"',;]*$/);
+  const end = wordEnd < 0 ? head.length : Math.max(0, head.length - wordLength) + wordEnd;
+  // A slice would hold on to the whole text: the way through bytes makes a text of its own.
+  return `${Buffer.from(head.slice(0, end)).toString()}… [cut: it has ${text.length} characters]`;
+}
+
+/** Copies JSON until its bytes are used up. */
+class Cut {
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
+  }
+
+  of(value: unknown, depth = 0): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    this.#left -= 32;
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth > maxDepth) return '[cut: it lies too deep]';
+    if (Array.isArray(value)) return this.#array(value, depth);
+    return this.#object(value as Record<string, unknown>, depth);
+  }
+
+  #text(text: string): string {
+    const cut = cutText(text, Math.floor(this.#left / 2));
+    this.#left -= 16 + cut.length * 2;
+    return cut;
+  }
+
+  #array(items: readonly unknown[], depth: number): unknown[] {
+    const copy: unknown[] = [];
+    for (const item of items) {
+      if (this.#left <= 0) {
+        copy.push(`[cut: ${items.length - copy.length} more]`);
+        break;
+      }
+      copy.push(this.of(item, depth + 1));
+    }
+    return copy;
+  }
+
+  #object(value: Record<string, unknown>, depth: number): Record<string, unknown> {
+    const copy: Record<string, unknown> = {};
+    for (const key in value) {
+      if (this.#left <= 0) {
+        copy['…'] = '[cut: there is more]';
+        break;
+      }
+      const item = value[key];
+      const isMedia = key === 'inlineData' && typeof item === 'object' && item !== null;
+      define(copy, this.#text(key), this.of(isMedia ? { ...item, data: undefined } : item, depth + 1));
+    }
+    return copy;
+  }
+}

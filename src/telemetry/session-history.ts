@@ -1,0 +1,92 @@
+import { type Event, newActions } from '../schemas/event.ts';
+import { heldBytes, within } from './held.ts';
+
+/** Bytes of one event's content that are kept. */
+const maxContentBytes = 512 * 1024;
+const noActions = Object.freeze(newActions());
+
+/**
+ * What was said in a session, as far as requests are made of it: held once for all traces that show such requests,
+ * since each request repeats the ones before it. Beyond a bound in bytes the oldest events go.
+ */
+export class SessionHistory {
+  readonly #events: Event[] = [];
+  readonly #maxBytes: number;
+  /** Events that came before those that are held. */
+  #left = 0;
+  #newest: string | undefined;
+  /** Bytes that are held. */
+  bytes = 0;
+  /** Traces that hold on to it; the recorder's business. */
+  holders = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Whether a session's events go on where these end: they do, unless some were taken back. */
+  leadsTo(events: readonly Event[]): boolean {
+    const count = this.#left + this.#events.length;
+    return count === 0 || (count <= events.length && events[count - 1]?.id === this.#newest);
+  }
+
+  /** Takes over what is new in a session's events. */
+  extend(events: readonly Event[]): void {
+    for (let index = this.#left + this.#events.length; index < events.length; index += 1) {
+      const event = said(events[index] as Event);
+      this.#events.push(event);
+      this.#newest = event.id;
+      this.bytes += bytesOf(event);
+      while (this.bytes > this.#maxBytes && this.#events.length > 1) this.#dropOldest();
+    }
+  }
+
+  /** What is still held of the session's first `count` events, and how many were left out before. */
+  upTo(count: number): { events: Event[]; omitted: number } {
+    return {
+      events: this.#events.slice(0, Math.max(0, count - this.#left)),
+      omitted: Math.min(count, this.#left),
+    };
+  }
+
+  /** Lets go of everything; what comes next is held again. */
+  clear(): void {
+    this.#left += this.#events.length;
+    this.#events.length = 0;
+    this.bytes = 0;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#events.shift();
+    this.#left += 1;
+    if (oldest) this.bytes -= bytesOf(oldest);
+  }
+}
+
+/** The part of an event that requests are made of: not its state changes, its metadata and its text as JSON. */
+function said(event: Event): Event {
+  const { id, invocationId, author, timestamp, branch, content, inputTranscription, outputTranscription } = event;
+  const { compaction, rewindBeforeInvocationId } = event.actions;
+  const isEdit = compaction !== undefined || rewindBeforeInvocationId !== undefined;
+  return {
+    id,
+    invocationId,
+    author,
+    timestamp,
+    branch,
+    content: within(content, maxContentBytes),
+    inputTranscription: within(inputTranscription, maxContentBytes),
+    outputTranscription: within(outputTranscription, maxContentBytes),
+    actions: isEdit
+      ? { ...noActions, compaction: within(compaction, maxContentBytes), rewindBeforeInvocationId }
+      : noActions,
+  };
+}
+
+function bytesOf({ content, inputTranscription, outputTranscription, actions }: Event): number {
+  let bytes = 200 + heldBytes(content, Infinity);
+  if (inputTranscription) bytes += heldBytes(inputTranscription, Infinity);
+  if (outputTranscription) bytes += heldBytes(outputTranscription, Infinity);
+  if (actions !== noActions) bytes += heldBytes(actions, Infinity);
+  return bytes;
+}

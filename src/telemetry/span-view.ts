@@ -1,0 +1,55 @@
+import { redact } from '../base/redact.ts';
+import type { LiveSpan } from '../schemas/extensions.ts';
+import type { SpanRecord } from './spans.ts';
+
+export const eventIdKey = 'gcp.vertex.agent.event_id';
+
+/** What lists of spans say: names, ids and numbers. All else is read span by span. */
+const listedKeys = [
+  'gen_ai.operation.name',
+  'gen_ai.request.model',
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.agent.name',
+  'gen_ai.tool.name',
+  'gen_ai.tool.call.id',
+  'gen_ai.conversation.id',
+  eventIdKey,
+  'gcp.vertex.agent.invocation_id',
+  'gcp.vertex.agent.session_id',
+  'agent_server.app_name',
+  'agent_server.model.retries',
+  'user.id',
+  'error.type',
+];
+
+/** A span as lists show it. */
+export function listedSpan(span: SpanRecord): LiveSpan {
+  const attributes: Record<string, unknown> = {};
+  for (const key of listedKeys) {
+    const value = span.attributes[key];
+    if (value !== undefined && typeof value !== 'function') attributes[key] = value;
+  }
+  const failure = span.attributes['error.message'];
+  if (typeof failure === 'string') attributes['error.message'] = redact(failure);
+  return {
+    name: span.name,
+    span_id: span.spanId,
+    trace_id: span.trace.id,
+    start_time: span.startTime,
+    ...(span.endTime !== 0 && { end_time: span.endTime }),
+    attributes,
+    parent_span_id: span.parentId ?? null,
+  };
+}
+
+/** Everything about a span, without credentials; without what was said, too, unless `withContent`. */
+export function attributesOf(span: SpanRecord, withContent: boolean): Record<string, unknown> {
+  const attributes: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(span.attributes)) {
+    if (typeof value === 'function') attributes[key] = withContent ? redact(value()) : '{}';
+    else attributes[key] = typeof value === 'string' ? redact(value) : value;
+  }
+  return attributes;
+}

@@ -1,0 +1,141 @@
+import type { Ordered } from '../base/order.ts';
+import type { SessionOwner } from '../schemas/session.ts';
+import { heldBytes, within } from './held.ts';
+import type { SessionHistory } from './session-history.ts';
+import type { SessionTraces } from './session-index.ts';
+import type { SpanRecord } from './spans.ts';
+
+/** Bytes of a span without long texts, with its part of what is kept of its trace and session. */
+export const spanBytes = 800;
+/** Characters of a text that are part of that. */
+const shortLength = 128;
+/** Bytes of one attribute that are kept. */
+const maxAttributeBytes = 32 * 1024;
+/** Sessions that one trace is found by: an agent that is a tool has a session of its own for each call. */
+const maxSessions = 100;
+
+/** One trace: the chain of its spans, the one that began last first. */
+export class TraceLog implements Ordered<TraceLog> {
+  readonly id: string;
+  /** Counts traces in the order they began. */
+  readonly place: number;
+  /** The span that all others are inside of. It may itself not be among those that are kept. */
+  readonly root: SpanRecord;
+  before: TraceLog | undefined = undefined;
+  after: TraceLog | undefined = undefined;
+  last: SpanRecord | undefined = undefined;
+  /** What is recorded of the session it is about, and of others it has touched. */
+  readonly sessions: SessionTraces<TraceLog>[] = [];
+  readonly histories: SessionHistory[] = [];
+  open = 0;
+  /** Spans that are kept. */
+  size = 0;
+  /** What they hold, without the histories. */
+  bytes = 0;
+  /** When a span of it last began or ended, by the recorder's count. */
+  mark = 0;
+  /** When its last span ended, in epoch nanoseconds. */
+  endTime = 0;
+  isDropped = false;
+  /** Whether nothing may be kept of it any more. */
+  isForgotten = false;
+
+  /** `earlier`: what was kept of the trace until that was dropped. */
+  constructor(span: SpanRecord, place: number, earlier: TraceLog | undefined) {
+    this.id = span.trace.id;
+    this.root = earlier?.root ?? span;
+    this.place = place;
+  }
+
+  /** When it began, in epoch nanoseconds. */
+  get startTime(): number {
+    return this.root.startTime;
+  }
+
+  /** Whose sessions it is about. */
+  get owner(): SessionOwner {
+    const { 'agent_server.app_name': appName, 'user.id': userId } = this.root.attributes;
+    return { appName: typeof appName === 'string' ? appName : '', userId: typeof userId === 'string' ? userId : '' };
+  }
+
+  /** In the order they began, the open ones included. */
+  get spans(): SpanRecord[] {
+    const spans: SpanRecord[] = [];
+    for (let span = this.last; span; span = span.earlier) spans.push(span);
+    return spans.toReversed();
+  }
+
+  get sessionIds(): string[] {
+    return this.sessions.map(({ key }) => key.sessionId);
+  }
+
+  /** Whether it can be found by one more session. */
+  get hasRoom(): boolean {
+    return this.sessions.length < maxSessions;
+  }
+
+  session(sessionId: string): SessionTraces<TraceLog> | undefined {
+    for (const session of this.sessions) if (session.key.sessionId === sessionId) return session;
+    return undefined;
+  }
+
+  /** Returns the bytes it holds more. */
+  opened(span: SpanRecord, mark: number): number {
+    span.log = this;
+    span.earlier = this.last;
+    this.last = span;
+    this.open += 1;
+    this.size += 1;
+    this.bytes += spanBytes;
+    this.mark = span.mark = mark;
+    return spanBytes;
+  }
+
+  /** Returns the bytes it holds more. */
+  ended(span: SpanRecord, mark: number): number {
+    span.bytes += shorten(span.attributes);
+    this.open -= 1;
+    this.bytes += span.bytes;
+    this.endTime = span.endTime;
+    this.mark = span.mark = mark;
+    return span.bytes;
+  }
+
+  /** Lets go of the older half of what is over. */
+  trim(): void {
+    const bytes = this.bytes / 2;
+    const size = this.size / 2;
+    let newer: SpanRecord | undefined;
+    let kept = { bytes: 0, size: 0 };
+    for (let span = this.last; span; span = span.earlier) {
+      const after = { bytes: kept.bytes + spanBytes + span.bytes, size: kept.size + 1 };
+      if (span.endTime === 0 || (after.bytes <= bytes && after.size <= size)) {
+        if (newer) newer.earlier = span;
+        else this.last = span;
+        newer = span;
+        kept = after;
+      } else {
+        span.log = undefined;
+        this.bytes -= spanBytes + span.bytes;
+        this.size -= 1;
+      }
+    }
+    if (newer) newer.earlier = undefined;
+    else this.last = undefined;
+  }
+}
+
+/** Cuts what is long, and returns the bytes of what is still so. */
+function shorten(attributes: SpanRecord['attributes']): number {
+  let bytes = 0;
+  for (const key in attributes) {
+    const value = attributes[key];
+    if (value === undefined || (typeof value === 'string' ? value.length <= shortLength : typeof value !== 'object')) {
+      continue;
+    }
+    const kept = within(value, maxAttributeBytes);
+    if (kept !== value) attributes[key] = kept;
+    bytes += heldBytes(kept, Infinity);
+  }
+  return bytes;
+}
