@@ -3,7 +3,7 @@ import type { LiveSpan, TraceSummaries, TraceSummary } from '../schemas/extensio
 import type { TraceSpan } from '../schemas/records.ts';
 import type { Session, SessionKey, SessionOwner } from '../schemas/session.ts';
 import { SessionHistory } from './session-history.ts';
-import { SessionIndex } from './session-index.ts';
+import { SessionIndex, type SessionTraces } from './session-index.ts';
 import { attributesOf, eventIdKey, listedSpan } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
 import { spanBytes, TraceLog } from './trace-log.ts';
@@ -82,19 +82,20 @@ export class TraceRecorder implements SpanSink {
     const { log } = span;
     if (!(log instanceof TraceLog) || log.isDropped) return;
     this.#bytes += log.ended(span, (this.#marks += 1));
-    this.#noteSessions(span, log);
+    if (span === log.root) this.#noteSessions(span, log);
     this.#makeRoom(log);
   }
 
   historyOf(span: SpanRecord, session: Session): SessionHistory | undefined {
     const { log } = span;
     if (!(log instanceof TraceLog) || log.isDropped) return undefined;
-    const traces = log.session(session.id);
+    if (!log.sessions) this.#index();
+    const traces = log.sessions?.find(({ sessionId }) => sessionId === session.id);
     let history = traces?.history;
     if (!history?.leadsTo(session.events)) history = new SessionHistory(this.#maxBytes * historyShare);
     if (traces) traces.history = history;
     if (!log.histories.includes(history)) {
-      log.histories.push(history);
+      log.histories = log.histories.length === 0 ? [history] : [...log.histories, history];
       history.holders += 1;
       if (history.holders === 1) this.#bytes += history.bytes;
     }
@@ -173,7 +174,7 @@ export class TraceRecorder implements SpanSink {
 
   /** Drops what was recorded of a session that is being deleted; what runs of it still do is not recorded. */
   forget(key: SessionKey): void {
-    for (const log of this.#sessions.find(key)?.logs ?? []) {
+    for (const log of this.#index().find(key)?.logs.slice() ?? []) {
       log.isForgotten = true;
       this.#drop(log);
     }
@@ -181,8 +182,8 @@ export class TraceRecorder implements SpanSink {
 
   #logsOf(sessionId: string, owner?: Partial<SessionOwner>): TraceLog[] {
     this.#expire();
-    const sessions = this.#sessions.withId(sessionId, owner);
-    const logs = sessions.flatMap((session) => [...session.logs]);
+    const sessions = this.#index().withId(sessionId, owner);
+    const logs = sessions.flatMap((session) => session.logs);
     return sessions.length > 1 ? logs.toSorted((a, b) => a.place - b.place) : logs;
   }
 
@@ -207,24 +208,41 @@ export class TraceRecorder implements SpanSink {
 
   #noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
     for (const key of sessionKeys) {
-      const sessionId = attributes[key];
-      if (typeof sessionId !== 'string' || log.session(sessionId) || !log.hasRoom) continue;
-      const session = this.#sessions.entry({ ...log.owner, sessionId });
-      session.logs.add(log);
-      log.sessions.push(session);
+      const id = attributes[key];
+      if (typeof id === 'string' && log.touch(id) && log.sessions)
+        log.sessions = [...log.sessions, this.#indexed(log, id)];
     }
+  }
+
+  #indexed(log: TraceLog, sessionId: string): SessionTraces<TraceLog> {
+    return this.#sessions.add(log.appName, log.userId, sessionId, log);
+  }
+
+  /** Indexes what began since it was last asked for: most traces go without anybody asking. */
+  #index(): SessionIndex<TraceLog> {
+    let log = this.#order.last;
+    while (log && !log.sessions) log = log.before;
+    for (log = log ? log.after : this.#order.first; log; log = log.after) {
+      const one = log;
+      log.sessions = log.sessionIds.map((id) => this.#indexed(one, id));
+    }
+    return this.#sessions;
   }
 
   /** A trace with many sessions, or one whose session was taken back often, holds on to the latest ones. */
-  #releaseHistories({ histories }: TraceLog): void {
-    const bytes = (): number => histories.reduce((sum, history) => sum + history.bytes, 0);
-    while (histories.length > 1 && (histories.length > maxHistories || bytes() > this.#maxBytes * historyShare * 2)) {
-      this.#release(histories.shift());
+  #releaseHistories(log: TraceLog): void {
+    let bytes = 0;
+    for (const history of log.histories) bytes += history.bytes;
+    while (log.histories.length > maxHistories || bytes > this.#maxBytes * historyShare * 2) {
+      const [oldest, ...others] = log.histories;
+      if (!oldest || others.length === 0) return;
+      bytes -= oldest.bytes;
+      log.histories = others;
+      this.#release(oldest);
     }
   }
 
-  #release(history: SessionHistory | undefined): void {
-    if (!history) return;
+  #release(history: SessionHistory): void {
     history.holders -= 1;
     if (history.holders > 0) return;
     this.#bytes -= history.bytes;
@@ -262,10 +280,7 @@ export class TraceRecorder implements SpanSink {
     this.#bytes -= log.bytes;
     this.#spans -= log.size;
     for (const history of log.histories) this.#release(history);
-    for (const session of log.sessions) {
-      session.logs.delete(log);
-      if (session.logs.size === 0) this.#sessions.remove(session);
-    }
+    for (const session of log.sessions ?? []) this.#sessions.remove(session, log);
   }
 }
 

@@ -10,7 +10,7 @@ const noActions = Object.freeze(newActions());
  * since each request repeats the ones before it. Beyond a bound in bytes the oldest events go.
  */
 export class SessionHistory {
-  readonly #events: Event[] = [];
+  #events: Event[] = [];
   readonly #maxBytes: number;
   /** Events that came before those that are held. */
   #left = 0;
@@ -32,13 +32,14 @@ export class SessionHistory {
 
   /** Takes over what is new in a session's events. */
   extend(events: readonly Event[]): void {
-    for (let index = this.#left + this.#events.length; index < events.length; index += 1) {
-      const event = said(events[index] as Event);
-      this.#events.push(event);
-      this.#newest = event.id;
-      this.bytes += bytesOf(event);
-      while (this.bytes > this.#maxBytes && this.#events.length > 1) this.#dropOldest();
-    }
+    const added = events.slice(this.#left + this.#events.length).map(said);
+    if (added.length === 0) return;
+    this.#newest = added.at(-1)?.id;
+    // Most histories are short: an array that is made at once has no room to spare.
+    if (this.#events.length === 0) this.#events = added;
+    else for (const event of added) this.#events.push(event);
+    for (const event of added) this.bytes += bytesOf(event);
+    while (this.bytes > this.#maxBytes && this.#events.length > 1) this.#dropOldest();
   }
 
   /** What is still held of the session's first `count` events, and how many were left out before. */
@@ -52,7 +53,7 @@ export class SessionHistory {
   /** Lets go of everything; what comes next is held again. */
   clear(): void {
     this.#left += this.#events.length;
-    this.#events.length = 0;
+    this.#events = [];
     this.bytes = 0;
   }
 

@@ -2,15 +2,26 @@ import type { SessionKey, SessionOwner } from '../schemas/session.ts';
 import type { SessionHistory } from './session-history.ts';
 
 /** What is recorded of one session. */
-export class SessionTraces<Log> {
-  readonly key: SessionKey;
+export class SessionTraces<Log> implements SessionKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
   /** In the order they began. */
-  readonly logs = new Set<Log>();
+  readonly logs: Log[];
   /** What was said in it; absent while no request showed any of it. */
   history: SessionHistory | undefined = undefined;
 
-  constructor(key: SessionKey) {
-    this.key = key;
+  constructor(appName: string, userId: string, sessionId: string, log: Log) {
+    this.appName = appName;
+    this.userId = userId;
+    this.sessionId = sessionId;
+    this.logs = [log];
+  }
+
+  /** Takes out a log, mostly the oldest. */
+  remove(log: Log): void {
+    if (this.logs[0] === log) this.logs.shift();
+    else this.logs.splice(this.logs.indexOf(log), 1);
   }
 }
 
@@ -21,26 +32,25 @@ export class SessionIndex<Log> {
 
   find({ appName, userId, sessionId }: SessionKey): SessionTraces<Log> | undefined {
     const found = this.#byId.get(sessionId);
-    if (found instanceof Map) return found.get(ownerText({ appName, userId }));
-    return found && found.key.userId === userId && found.key.appName === appName ? found : undefined;
+    if (found instanceof Map) return found.get(ownerText(appName, userId));
+    return found?.userId === userId && found.appName === appName ? found : undefined;
   }
 
-  /** The same for a session that may be new here. */
-  entry(key: SessionKey): SessionTraces<Log> {
-    const known = this.find(key);
-    if (known) return known;
-    const added = new SessionTraces<Log>(key);
-    const others = this.#byId.get(key.sessionId);
-    if (others === undefined) this.#byId.set(key.sessionId, added);
-    else if (others instanceof Map) others.set(ownerText(key), added);
+  /** Adds a log to what is recorded of a session. Called for every run, so it looks for the session once. */
+  add(appName: string, userId: string, sessionId: string, log: Log): SessionTraces<Log> {
+    const found = this.#byId.get(sessionId);
+    const owner = found instanceof Map ? ownerText(appName, userId) : '';
+    const known = found instanceof Map ? found.get(owner) : found;
+    if (known?.userId === userId && known.appName === appName) {
+      known.logs.push(log);
+      return known;
+    }
+    const added = new SessionTraces(appName, userId, sessionId, log);
+    if (found === undefined) this.#byId.set(sessionId, added);
+    else if (found instanceof Map) found.set(owner, added);
     else {
-      this.#byId.set(
-        key.sessionId,
-        new Map([
-          [ownerText(others.key), others],
-          [ownerText(key), added],
-        ]),
-      );
+      const both = [found, added].map((session) => [ownerText(session.appName, session.userId), session] as const);
+      this.#byId.set(sessionId, new Map(both));
     }
     return added;
   }
@@ -50,19 +60,23 @@ export class SessionIndex<Log> {
     const found = this.#byId.get(sessionId);
     const all = found === undefined ? [] : found instanceof Map ? [...found.values()] : [found];
     return all.filter(
-      ({ key }) => (appName === undefined || key.appName === appName) && (userId === undefined || key.userId === userId),
+      (session) =>
+        (appName === undefined || session.appName === appName) && (userId === undefined || session.userId === userId),
     );
   }
 
-  remove({ key }: SessionTraces<Log>): void {
-    const found = this.#byId.get(key.sessionId);
+  /** Takes a log out of what is recorded of a session. */
+  remove(session: SessionTraces<Log>, log: Log): void {
+    session.remove(log);
+    if (session.logs.length > 0) return;
+    const found = this.#byId.get(session.sessionId);
     if (found instanceof Map) {
-      found.delete(ownerText(key));
+      found.delete(ownerText(session.appName, session.userId));
       if (found.size > 0) return;
     }
-    this.#byId.delete(key.sessionId);
+    this.#byId.delete(session.sessionId);
   }
 }
 
 /** Names hold no line breaks. */
-const ownerText = ({ appName, userId }: SessionOwner): string => `${appName}\n${userId}`;
+const ownerText = (appName: string, userId: string): string => `${appName}\n${userId}`;

@@ -1,18 +1,20 @@
 import type { Ordered } from '../base/order.ts';
-import type { SessionOwner } from '../schemas/session.ts';
 import { heldBytes, within } from './held.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { SessionTraces } from './session-index.ts';
 import type { SpanRecord } from './spans.ts';
 
 /** Bytes of a span without long texts, with its part of what is kept of its trace and session. */
-export const spanBytes = 800;
+export const spanBytes = 500;
 /** Characters of a text that are part of that. */
 const shortLength = 128;
 /** Bytes of one attribute that are kept. */
 const maxAttributeBytes = 32 * 1024;
 /** Sessions that one trace is found by: an agent that is a tool has a session of its own for each call. */
 const maxSessions = 100;
+
+/** Most traces have one session and one history: arrays that grow would keep room for sixteen more. */
+const none: readonly never[] = [];
 
 /** One trace: the chain of its spans, the one that began last first. */
 export class TraceLog implements Ordered<TraceLog> {
@@ -24,9 +26,11 @@ export class TraceLog implements Ordered<TraceLog> {
   before: TraceLog | undefined = undefined;
   after: TraceLog | undefined = undefined;
   last: SpanRecord | undefined = undefined;
-  /** What is recorded of the session it is about, and of others it has touched. */
-  readonly sessions: SessionTraces<TraceLog>[] = [];
-  readonly histories: SessionHistory[] = [];
+  /** The session it is about, and others it has touched. */
+  sessionIds: readonly string[] = none;
+  /** Where they are indexed; absent until somebody asks for a session. */
+  sessions: readonly SessionTraces<TraceLog>[] | undefined = undefined;
+  histories: readonly SessionHistory[] = none;
   open = 0;
   /** Spans that are kept. */
   size = 0;
@@ -52,10 +56,15 @@ export class TraceLog implements Ordered<TraceLog> {
     return this.root.startTime;
   }
 
-  /** Whose sessions it is about. */
-  get owner(): SessionOwner {
-    const { 'agent_server.app_name': appName, 'user.id': userId } = this.root.attributes;
-    return { appName: typeof appName === 'string' ? appName : '', userId: typeof userId === 'string' ? userId : '' };
+  /** The app and the user whose sessions it is about; empty while nobody has said so. */
+  get appName(): string {
+    const appName = this.root.attributes['agent_server.app_name'];
+    return typeof appName === 'string' ? appName : '';
+  }
+
+  get userId(): string {
+    const userId = this.root.attributes['user.id'];
+    return typeof userId === 'string' ? userId : '';
   }
 
   /** In the order they began, the open ones included. */
@@ -65,18 +74,13 @@ export class TraceLog implements Ordered<TraceLog> {
     return spans.toReversed();
   }
 
-  get sessionIds(): string[] {
-    return this.sessions.map(({ key }) => key.sessionId);
-  }
-
-  /** Whether it can be found by one more session. */
-  get hasRoom(): boolean {
-    return this.sessions.length < maxSessions;
-  }
-
-  session(sessionId: string): SessionTraces<TraceLog> | undefined {
-    for (const session of this.sessions) if (session.key.sessionId === sessionId) return session;
-    return undefined;
+  /** Notes a session that it touched. False: it was known, or there are too many. */
+  touch(sessionId: string): boolean {
+    const { sessionIds } = this;
+    if (sessionIds.length === 0) this.sessionIds = [sessionId];
+    else if (sessionIds.length === maxSessions || sessionIds.includes(sessionId)) return false;
+    else this.sessionIds = [...sessionIds, sessionId];
+    return true;
   }
 
   /** Returns the bytes it holds more. */

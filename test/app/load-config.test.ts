@@ -80,7 +80,7 @@ it.each([
 });
 
 it('keeps runs for a month and all else for good, unless told otherwise', () => {
-  expect(load([])).toMatchObject({ runTtl: 30 * 86_400_000, maxSpans: 50_000 });
+  expect(load([])).toMatchObject({ runTtl: 30 * 86_400_000, maxSpans: 50_000, maxTraceBytes: 64 * 1024 ** 2 });
   for (const key of ['sessionTtl', 'traceTtl', 'artifactVersionTtl', 'maxArtifactVersions'] as const) {
     expect(load([])[key]).toBeUndefined();
   }

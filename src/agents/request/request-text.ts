@@ -3,12 +3,16 @@ import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { Session } from '../../schemas/session.ts';
 import { heldBytes, within } from '../../telemetry/held.ts';
+import { SessionHistory } from '../../telemetry/session-history.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
 
 /** Bytes of contents, of each one of them, and of instructions and tools, that a request in a trace holds or shows. */
 const maxContentsBytes = 2 * 1024 ** 2;
 const maxContentBytes = 512 * 1024;
 const maxConfigBytes = 1024 ** 2;
+/** Events that a request holds itself, and their bytes. */
+const fewEvents = 4;
+const maxFewBytes = 16 * 1024;
 /** Bytes of what stands for a request in a trace. */
 const ownBytes = 400;
 
@@ -24,24 +28,28 @@ interface HeldRequest {
   text(): string;
 }
 
-/** A request whose contents are made of the history that all traces of the session share. */
+/**
+ * A request whose contents are made of its session's events: a few of them it holds itself, more are held once for all
+ * traces of the session.
+ */
 export function remadeRequest(
   { model, config }: ModelRequest,
-  { count, contents }: Remake,
+  remake: Remake,
   span: OpenSpan,
   session: Session,
 ): HeldRequest {
-  const history = span.historyOf(session);
-  const { events } = session;
-  const from = history ? () => history.upTo(count) : () => ({ events: events.slice(0, count), omitted: 0 });
   const { systemInstruction = '' } = config;
   // Tools are shared by all requests of the agent.
   const held = systemInstruction.length * 2 > maxConfigBytes ? within(config, maxConfigBytes) : config;
-  const text = (): string => {
-    const known = from();
-    return requestText(model, held, newest(pairedContents(known.events, contents), known.omitted));
-  };
-  return { text, bytes: ownBytes + Math.min(maxConfigBytes, systemInstruction.length * 2) };
+  let bytes = ownBytes + Math.min(maxConfigBytes, systemInstruction.length * 2);
+  const few = remake.count <= fewEvents ? session.events.slice(0, remake.count) : undefined;
+  const fewBytes = few ? heldBytes(few, maxFewBytes) : Infinity;
+  let history: SessionHistory | readonly Event[];
+  if (few && fewBytes <= maxFewBytes) {
+    history = few;
+    bytes += fewBytes * 2; // stored events may know their text as JSON
+  } else history = span.historyOf(session) ?? session.events;
+  return { text: () => requestText(model, held, remade(remake, history)), bytes };
 }
 
 /** A request with contents of its own. */
@@ -78,12 +86,15 @@ function newest(contents: readonly Content[], omitted: number): ShownContents {
   return { contents: cut.toReversed(), ...(missing > 0 && { omitted: missing }) };
 }
 
-/** A response whose call is not held any more cannot be put in order, so nothing is. */
-function pairedContents(events: readonly Event[], contents: Remake['contents']): readonly Content[] {
+function remade({ count, contents }: Remake, history: SessionHistory | readonly Event[]): ShownContents {
+  if (!(history instanceof SessionHistory)) return newest(contents(history.slice(0, count)), 0);
+  const { events, omitted } = history.upTo(count);
   try {
-    return contents(events);
-  } catch {
-    return events.flatMap(({ content }) => content ?? []);
+    return newest(contents(events), omitted);
+  } catch (error) {
+    if (omitted === 0) throw error;
+    // A response whose call is not held any more cannot be put in order.
+    return { contents: [], omitted: count };
   }
 }
 
