@@ -26,17 +26,17 @@ const paths = ['/debug/trace/session/s', '/dev/apps/demo/debug/trace/session/s']
 it.each(paths)('GET %s lets others have their turn while it is made, and holds no key', async (path) => {
   const { app } = await server({ traces: recorded(200, 100_000) });
   const base = await listen(app);
-  let done = false;
+  const done = new AbortController();
   let pings = 0;
   const pinging = (async () => {
-    while (!done) {
+    while (!done.signal.aborted) {
       expect((await fetch(`${base}/health`)).status).toBe(200);
       pings += 1;
     }
   })();
 
   const text = await (await fetch(base + path)).text();
-  done = true;
+  done.abort();
   await pinging;
 
   const spans = JSON.parse(text) as TraceSpan[];

@@ -19,13 +19,13 @@ const ownBytes = 400;
 /** Makes the contents of a request once more, of the first `count` events of its session. */
 export interface Remake {
   readonly count: number;
-  contents(events: readonly Event[]): Content[];
+  readonly contents: (events: readonly Event[]) => Content[];
 }
 
 /** A request as a trace keeps it: makes its text, and the bytes it holds until then. */
 interface HeldRequest {
   readonly bytes: number;
-  text(): string;
+  readonly text: () => string;
 }
 
 /**
