@@ -187,6 +187,11 @@ export const Config = z.strictObject({
     { value: 'POLICY' },
   ),
   maxQueuedRuns: setting(wholeNumber(0, 10_000).default(16), 'Runs that may wait for one session', { value: 'COUNT' }),
+  maxBackgroundRuns: setting(
+    wholeNumber(1, 1_000_000).optional(),
+    'Runs without a connection of their own that may be at work at the same time; the others wait',
+    { value: 'COUNT', shown: 'one for each 8 MB of the heap limit' },
+  ),
   maxLlmCalls: setting(
     wholeNumber(0).optional(),
     'Model calls of one run; 0 is no limit. Apps and requests can only tighten it',
@@ -205,7 +210,7 @@ export const Config = z.strictObject({
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
   bodiesLimit: setting(
     size(1024 ** 4).optional(),
-    'What request bodies above 16 KB may take together, from their arrival to the answer; more wait 10 seconds, then get 503',
+    'What request bodies above 16 KB may take together, from their arrival to the answer; more wait 15 seconds, then get 503',
     { value: 'SIZE', shown: 'a sixteenth of the heap limit' },
   ),
   artifactLimit: setting(size(1024 ** 5).default(2 * 1024 ** 3), 'Largest artifact that is streamed to its store', {

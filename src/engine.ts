@@ -90,7 +90,8 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     },
   };
   const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });
-  const runs = new RunDesk({ runner, line, services, log, durable, runTtlMs: config.runTtl });
+  const { runTtl: runTtlMs, maxBackgroundRuns } = config;
+  const runs = new RunDesk({ runner, line, services, log, durable, runTtlMs, maxBackgroundRuns });
   const evaluations = new Evaluations({
     ...surroundings,
     folderOf: folderIn(apps, config),

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { AppError } from '../base/errors.ts';
+import { Slots } from '../base/slots.ts';
 import type { CodeExecutionInput, CodeExecutionOutput } from '../core/code-executor.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { nameFault } from '../schemas/names.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
 import { SandboxThread } from './sandbox-thread.ts';
-import { Slots } from './slots.ts';
 import type { WorkerFile, WorkerJob } from './worker-messages.ts';
 
 interface HeldSession {

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
-import { BodyRoom, bodyHolder } from './body-room.ts';
 import { limitConnections, onClientError } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { withDefaultApp } from './default-app.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { registerDevUi } from './dev-ui.ts';
 import { guardHook, newGuard } from './guards.ts';
+import { bodyHolder } from './held-bodies.ts';
 import { readJsonBody } from './json-body.ts';
 import { isUpgrade, registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
@@ -67,7 +67,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   // First, so that it closes the connections of requests the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, deps.log);
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
-  const holdBody = bodyHolder(new BodyRoom(config.bodiesLimitBytes), config.bodyLimitBytes);
+  const holdBody = bodyHolder(config);
   const streamed = new WeakSet<FastifyRequest>();
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (streamed.has(request)) done();

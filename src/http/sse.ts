@@ -104,6 +104,8 @@ export class EventStream implements Pulsed {
   place = 0;
   #pending = '';
   #isOver = false;
+  /** The client has not taken what was written. */
+  #isFull = false;
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
   /** Beats since something was sent, and since the client last took what was. */
@@ -131,7 +133,7 @@ export class EventStream implements Pulsed {
     this.#quietBeats = 0;
     if (this.#pending === '') process.nextTick(flush, this);
     this.#pending += text;
-    if (this.#pending.length < batchLength) return !this.#response.writableNeedDrain;
+    if (this.#pending.length < batchLength) return !this.#isFull;
     this.flush();
     return false;
   }
@@ -139,13 +141,13 @@ export class EventStream implements Pulsed {
   flush(): void {
     if (this.#isOver || this.#response.destroyed) return;
     if (this.#pending === '') this.#response.flushHeaders();
-    else this.#response.write(this.#pending);
+    else if (!this.#response.write(this.#pending)) this.#isFull = true;
     this.#pending = '';
   }
 
   /** Resolves when there is room again, or nobody left to read, and others had their turn. */
   ready(): Promise<void> {
-    if (this.#response.destroyed || !this.#response.writableNeedDrain) return nextTurn();
+    if (this.#response.destroyed || !this.#isFull) return nextTurn();
     return new Promise((resolve) => (this.#wake = resolve));
   }
 
@@ -157,7 +159,7 @@ export class EventStream implements Pulsed {
 
   beat(): void {
     this.#quietBeats += 1;
-    if (this.#response.writableNeedDrain) {
+    if (this.#isFull) {
       this.#unreadBeats += 1;
       if (this.#unreadBeats >= this.#options.stallBeats) this.#response.destroy();
     } else if (this.#quietBeats >= this.#options.keepAliveBeats) {
@@ -166,6 +168,7 @@ export class EventStream implements Pulsed {
   }
 
   readonly #onReady = (): void => {
+    this.#isFull = false;
     this.#unreadBeats = 0;
     this.#wake?.();
     this.#wake = undefined;

@@ -1,6 +1,10 @@
+import { getHeapStatistics } from 'node:v8';
 import { abortable, LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { Room } from '../base/room.ts';
+import { roughSize } from '../base/rough-size.ts';
+import { Slots } from '../base/slots.ts';
 import { startTimer } from '../base/timers.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { Frame, Position, RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/runs.ts';
@@ -40,7 +44,14 @@ export interface RunDeskOptions {
   readonly log?: RunLog;
   /** How long a run that ended here is known for more than its events tell. */
   readonly runTtlMs?: number | undefined;
+  /** Runs in the background that may be at work at the same time; the others wait. Default: one for each 8 MB of heap. */
+  readonly maxBackgroundRuns?: number | undefined;
 }
+
+const { heap_size_limit: heapBytes } = getHeapStatistics();
+/** What a run takes besides what was asked for, roughly: while it waits, and with large answers while it is at work. */
+const ownBytes = 8 * 1024;
+const bytesAtWork = 8 * 1024 * 1024;
 
 const lastEventsMs = 2_000; // how long runs that were told to end may take
 
@@ -53,6 +64,9 @@ export class RunDesk implements Runs {
   readonly #options: RunDeskOptions;
   readonly #background: BackgroundRuns;
   readonly #room = new FeedRoom();
+  /** What was asked for and is not over, and who may be at work. */
+  readonly #open = new Room(heapBytes / 16, ['queue_full', 'Too many runs are waiting']);
+  readonly #places: Slots;
   readonly #ledger: RunLedger | undefined;
   readonly #recovery: RunRecovery | undefined;
   readonly #deletion: SessionDeletion;
@@ -61,6 +75,7 @@ export class RunDesk implements Runs {
     this.#options = options;
     const { durable, services, log, runTtlMs } = options;
     this.#background = new BackgroundRuns(runTtlMs);
+    this.#places = new Slots(options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork));
     this.#deletion = new SessionDeletion({
       line: options.line,
       services,
@@ -95,7 +110,10 @@ export class RunDesk implements Runs {
     }
     this.#background.add(run);
     const isNew = request.invocationId === undefined;
+    const bytes = ownBytes + roughSize(request);
     try {
+      await this.#open.enter(bytes, run.signal);
+      void run.over.then(() => this.#open.leave(bytes));
       if (!isNew) await this.#recall(run);
       await this.#begin({ ...request, invocationId }, run, { isNew });
     } catch (error) {
@@ -217,15 +235,21 @@ export class RunDesk implements Runs {
   /** Resolves once the run has begun, or waits in line; goes on with it. */
   async #begin(request: RunRequest, run: BackgroundRun, options: StartOptions): Promise<void> {
     const queued = Promise.withResolvers<void>();
+    let isAtWork = false;
     const started = this.#options.runner.start(request, run.signal, {
       ...options,
       onQueued: () => queued.resolve(),
       onKept: () => (run.kept = recordOf(run.key, run)),
+      begins: async (signal) => {
+        await this.#places.enter(signal);
+        isAtWork = true;
+      },
       isDetached: true,
       idempotencyKey: run.asked?.idempotencyKey,
       fingerprint: run.asked?.fingerprint,
     });
-    void this.#work(started, run); // tells the run how it ended, and never rejects
+    // Tells the run how it ended, and never rejects.
+    void this.#work(started, run).then(() => isAtWork && this.#places.leave());
     try {
       await Promise.race([started, queued.promise]);
       run.accept();

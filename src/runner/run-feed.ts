@@ -92,6 +92,7 @@ export class RunFeed {
   /** Lets go of all that is held. */
   clear(): void {
     this.#dropped = this.#whole;
+    this.#last = undefined;
     this.#keep(() => false);
   }
 

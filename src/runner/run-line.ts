@@ -38,6 +38,8 @@ export interface Claim {
 export interface StartOptions {
   /** Called when the run has to wait. */
   readonly onQueued?: ((runId: string) => void) | undefined;
+  /** Waited for before the agent begins; the signal ends when the run does. */
+  readonly begins?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Called when the run is in a store: from now on it goes on, whatever happens here. */
   readonly onKept?: (() => void) | undefined;
   /** The run goes on without whoever started it. */

@@ -68,6 +68,7 @@ interface Frame {
   readonly span: OpenSpan;
   readonly finish: (failure?: unknown) => Promise<void> | void;
   readonly live: LiveTalk | undefined;
+  readonly begins?: StartOptions['begins'];
 }
 
 /** Runs an app's agent for one user message, storing every whole event before handing it on. */
@@ -128,7 +129,7 @@ export class Runner {
       if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input, onRefused) });
       const userContent = await storeUserMessage(request, ctx);
       if (userContent) Object.assign(ctx, { userContent });
-      return this.#prepare(ctx, turn, { span, finish, live: undefined });
+      return this.#prepare(ctx, turn, { span, finish, live: undefined, begins: options?.begins });
     } catch (error) {
       span.fail(error);
       await finish(error);
@@ -222,13 +223,19 @@ export class Runner {
     };
   }
 
-  async *#events(ctx: RunContext, turn: Turn, { span, finish, live }: Frame): AsyncGenerator<Event, void, void> {
+  async *#events(
+    ctx: RunContext,
+    turn: Turn,
+    { span, finish, live, begins }: Frame,
+  ): AsyncGenerator<Event, void, void> {
     const limitMs = (!live && ctx.runConfig.timeoutMs) || Infinity;
-    const timer = startTimer(() => turn.abort(tooLong(limitMs)), limitMs);
+    let timer: NodeJS.Timeout | undefined;
     let last: Event | undefined;
     let failureStored = false;
     let failure: unknown = leftEarly;
     try {
+      if (begins) await begins(ctx.signal);
+      timer = startTimer(() => turn.abort(tooLong(limitMs)), limitMs);
       const isPlain = ctx.plugins.length === 0; // then there is nobody to wait for
       const answers = live?.events() ?? (isPlain ? turnOf(ctx) : answersTo(ctx));
       for await (const event of stopOnAbort(answers, ctx.signal)) {

@@ -79,6 +79,7 @@ interface Options {
   readonly maxQueued?: number;
   readonly plugins?: readonly Plugin[];
   readonly config?: Partial<HttpConfig>;
+  readonly maxBackgroundRuns?: number;
 }
 
 /** For the tests of one file: makes what the stores need, and cleans up after them. */
@@ -104,7 +105,7 @@ export function withStores(): (agent: Agent, options: Store | Options) => Return
 async function runServer(
   agent: Agent,
   sessionService: string,
-  { maxQueued = 2, plugins = [], config }: Omit<Options, 'store'>,
+  { maxQueued = 2, plugins = [], config, maxBackgroundRuns }: Omit<Options, 'store'>,
 ) {
   const opened = openServices({ sessionService, artifactService: 'memory:', memoryService: 'memory:' });
   const { sessions, artifacts, runs: store, databases } = opened;
@@ -117,7 +118,7 @@ async function runServer(
     plugins,
   });
   await sessions.createSession(key, { sessionId: key.sessionId });
-  const desk = new RunDesk({ runner, line, services, durable });
+  const desk = new RunDesk({ runner, line, services, durable, maxBackgroundRuns });
   const loader = {
     listAgents: async () => ['app'],
     loadAgent: async () => ({ name: 'app', rootAgent: agent }),

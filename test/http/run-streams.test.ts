@@ -1,6 +1,10 @@
 import { expect, it, vi } from 'vitest';
+import { newEvent } from '../../src/core/new-event.ts';
+import type { Agent } from '../../src/core/runtime.ts';
+import { textContent } from '../../src/schemas/content.ts';
+import type { Event } from '../../src/schemas/event.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
-import { readFrames } from '../support/sse-frames.ts';
+import { readFrames, type SseFrame } from '../support/sse-frames.ts';
 import { httpPost, rawClient } from './raw-client.ts';
 import { SteppedAgent, stores, withStores } from './run-server.ts';
 import { listen } from './server.ts';
@@ -120,4 +124,28 @@ it.each(stores)('cancels a resumable run with its client when asked to (%s)', as
   socket.destroy();
 
   await vi.waitFor(async () => expect((await app.inject(`${runs}?status=cancelled`)).json()).toHaveLength(1));
+});
+
+it.each(stores)('gives every event of a long run that is held no longer, from any place (%s)', async (store) => {
+  const words = Array.from({ length: 12 }, (_, index) => `${index} ${'x'.repeat(1_000_000)}`);
+  const agent: Agent = {
+    name: 'root',
+    async *run(ctx) {
+      for (const word of words) yield newEvent(ctx, 'root', { content: textContent('model', word) });
+    },
+  };
+  const { start, follow, wait } = await runServer(agent, store);
+  const run: Run = (await start('Hi', {}, { 'idempotency-key': 'k' })).json();
+  const during = follow(run.id);
+  expect(await wait(run.id)).toMatchObject({ status: 'done' });
+
+  const read = async (frames: Promise<SseFrame[]>): Promise<unknown[]> =>
+    (await frames).map(({ id, data }) => [id, (data as unknown as Event).content?.parts[0]?.text]);
+  const all = words.map((word, index) => [`${run.id}:${index + 1}`, word]);
+  expect(await read(during)).toEqual(all);
+  expect(await read(follow(run.id))).toEqual(all);
+  expect(await read(follow(run.id, `${run.id}:3`))).toEqual(all.slice(3));
+  expect(await read(follow(run.id, `${run.id}:11.4`))).toEqual(all.slice(11));
+  const again = await start('Hi', {}, { 'idempotency-key': 'k' });
+  expect([again.json<Run>().id, again.headers['idempotency-replayed']]).toEqual([run.id, 'true']);
 });

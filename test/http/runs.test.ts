@@ -187,3 +187,37 @@ it.each(stores)('takes back what a run did when it is cancelled with rollback (%
   expect(session!.events.at(-1)?.actions.rewindBeforeInvocationId).toBe(id);
   expect(session!.state).toEqual({});
 });
+
+it.each(stores)(
+  'accepts more runs than may be at work, stores what was said, and ends one that waits (%s)',
+  async (store) => {
+    const agent = new SteppedAgent('Hi');
+    const { app, key, services, start, wait, cancel } = await runServer(agent, { store, maxBackgroundRuns: 1 });
+    const first: Run = (await start('first')).json();
+    await vi.waitUntil(() => agent.isWaiting);
+    const elsewhere = async (text: string): Promise<{ url: string; run: Run }> => {
+      const { id: sessionId } = await services.sessions.createSession(key);
+      const url = `/apps/app/users/u/sessions/${sessionId}/runs`;
+      const payload = { newMessage: { role: 'user', parts: [{ text }] } };
+      const answer = await app.inject({ method: 'POST', url, payload });
+      expect(answer.statusCode).toBe(202);
+      return { url, run: answer.json() };
+    };
+    const second = await elsewhere('second');
+    const third = await elsewhere('third');
+
+    expect(agent.begun).toEqual(['first']);
+    const said = await services.sessions.getSession({ ...key, sessionId: second.run.sessionId });
+    expect(said?.events[0]?.content?.parts[0]?.text).toBe('second');
+    const ended = await app.inject({ method: 'POST', url: `${second.url}/${second.run.id}/cancel` });
+    expect(ended.json()).toMatchObject({ status: 'cancelled' });
+    expect(await cancel(first.id).then((answer) => answer.json<Run>())).toMatchObject({ status: 'cancelled' });
+    await vi.waitUntil(() => agent.isWaiting);
+    expect(agent.begun).toEqual(['first', 'third']);
+    agent.open();
+    const done = await app.inject(`${third.url}/${third.run.id}/wait`);
+
+    expect(done.json()).toMatchObject({ status: 'done' });
+    expect(await wait(first.id)).toMatchObject({ status: 'cancelled' });
+  },
+);
