@@ -55,7 +55,7 @@ export interface PageRange {
   readonly isDescending: boolean;
   readonly maxBytes: number;
   /** What the next page is asked for with, when this one holds so many events; `undefined` for the last one. */
-  tokenAfter(count: number): string | undefined;
+  readonly tokenAfter: (count: number) => string | undefined;
 }
 
 /**
