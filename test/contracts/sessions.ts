@@ -60,6 +60,18 @@ function lifecycle(start: Start, { idsByOwner, sharedState, generations }: Sessi
     expect((await sessions.getSession({ ...owner, sessionId: 's1' }))?.state).toEqual({ kept: true });
   });
 
+  it('keeps the blanks around a chosen id, and finds it with them only', async () => {
+    const sessions = await start();
+    const owner = freshOwner();
+
+    const { id } = await sessions.createSession(owner, { sessionId: ' s1 ' });
+    await sessions.createSession(owner, { sessionId: 's1 ', state: { other: true } });
+
+    expect(id).toBe(' s1 ');
+    expect(await sessions.getSession({ ...owner, sessionId: ' s1 ' })).toMatchObject({ id, state: {} });
+    expect(await sessions.getSession({ ...owner, sessionId: 's1' })).toBeUndefined();
+  });
+
   it('lets exactly one of many simultaneous creations of an id win', async () => {
     const sessions = await start();
     const owner = freshOwner();

@@ -59,7 +59,7 @@ export class AgentEngineSessions implements SessionService, Archive {
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
-    const id = options.sessionId?.trim() || letterFirst();
+    const id = options.sessionId?.trim() ? options.sessionId : letterFirst();
     const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
     if (new Set(events.map((event) => event.id)).size < events.length) {
       throw new AppError('invalid_request', 'Two events have the same id');

@@ -71,7 +71,7 @@ export class InMemorySessions implements SessionService {
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
     this.#evict();
-    const sessionId = options.sessionId?.trim() || newId();
+    const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }

@@ -49,7 +49,7 @@ export class SqlSessions implements SessionService, Archive {
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
-    const sessionId = options.sessionId?.trim() || newId();
+    const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
     const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
     const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const own: JsonObject = splitState(state).session;
