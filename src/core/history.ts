@@ -1,3 +1,4 @@
+import { define } from '../base/json.ts';
 import type { Event } from '../schemas/event.ts';
 import type { Session, State } from '../schemas/session.ts';
 
@@ -40,18 +41,20 @@ export function wasRewound({ id, events }: Session): boolean {
 }
 
 /**
- * What changes a session's own state from what it is now to what it was after the first `count` events: `null` for
- * keys that only later events set. Keys no event touched later stay as they are; `app:` and `user:` keys are shared
- * with other sessions and are left alone.
+ * What changes a session's own state from what it is now to what it was after the first `count` events: for keys that
+ * only later events set, what they were when the session was created (`initial`), or `null`. Keys no event touched later
+ * stay as they are; `app:` and `user:` keys are shared with other sessions and are left alone.
  */
-export function stateDeltaBackTo(events: readonly Event[], count: number): State {
+export function stateDeltaBackTo(events: readonly Event[], count: number, initial: State = {}): State {
   const delta: State = {};
   for (const event of events.slice(count)) {
-    for (const key of Object.keys(event.actions.stateDelta)) if (!isShared(key)) delta[key] = null;
+    for (const key of Object.keys(event.actions.stateDelta)) {
+      if (!isShared(key)) define(delta, key, Object.hasOwn(initial, key) ? initial[key] : null);
+    }
   }
   for (const event of events.slice(0, count)) {
     for (const [key, value] of Object.entries(event.actions.stateDelta)) {
-      if (Object.hasOwn(delta, key)) delta[key] = value;
+      if (Object.hasOwn(delta, key)) define(delta, key, value);
     }
   }
   return delta;

@@ -45,6 +45,8 @@ export interface SessionService {
    * it in the transaction that appends; the others may ignore it.
    */
   appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event>;
+  /** The session's own state as it was created. Stores that do not keep it have no such method. */
+  initialState?(session: Session): Promise<State>;
   /** Releases what the service holds for a session that will not be used for a while. */
   closeSession(session: Session): Promise<void>;
   /** Resolves when the store can be reached. Throws `unavailable`. */

@@ -32,8 +32,9 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   const session = await mustGet(services, key);
   const events = activeEvents(session.events);
   const kept = events.slice(0, keptCount(events, request));
-  const before = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length));
-  const state = applyDelta(before, request.state ?? {});
+  const initial = (await services.sessions.initialState?.(session)) ?? {};
+  const before = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length, initial));
+  const state = beforeEvents(applyDelta(before, request.state ?? {}), kept, initial);
   const imported = importedCount(kept);
   changeLast(kept, request);
   const fork = await services.sessions.createSession(key, {
@@ -58,7 +59,7 @@ export async function rewindSession(services: Services, key: SessionKey, invocat
   if (count < 0) throw new AppError('event_not_found', `Invocation not found: ${invocationId}`);
   const actions = {
     ...newActions(),
-    stateDelta: stateDeltaBackTo(events, count),
+    stateDelta: stateDeltaBackTo(events, count, await services.sessions.initialState?.(session)),
     artifactDelta: await restoreArtifacts(services, key, {
       before: events.slice(0, count),
       after: events.slice(count),
@@ -121,6 +122,13 @@ async function mustGet(services: Services, key: SessionKey): Promise<Session> {
 /** Without `app:` and `user:` keys, which the new session sees anyway. */
 function ownState(state: State): State {
   return Object.fromEntries(Object.entries(state).filter(([key]) => !/^(app|user|temp):/.test(key)));
+}
+
+/** The state that the events led on from: what they wrote is as it was at first, so that a fork can be taken back, too. */
+function beforeEvents(state: State, events: readonly Event[], initial: State): State {
+  const written = new Set(events.flatMap((event) => Object.keys(event.actions.stateDelta)));
+  const untouched = Object.entries(state).filter(([key]) => !written.has(key));
+  return Object.fromEntries([...untouched, ...Object.entries(initial).filter(([key]) => written.has(key))]);
 }
 
 function applyDelta(state: State, delta: State): State {

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { AppendGuard, EventPage, NewSession, SessionService } from '../core/services.ts';
 import type { Event } from '../schemas/event.ts';
 import type { ListEventsResponse } from '../schemas/records.ts';
-import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner } from '../schemas/session.ts';
+import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
 
 /** By what right the next event of a run is stored. Throws when there is none any more. */
 export interface Rights {
@@ -51,6 +51,10 @@ export class GuardedSessions implements SessionService {
 
   listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse> {
     return this.#sessions.listEvents(key, page);
+  }
+
+  initialState(session: Session): Promise<State> {
+    return this.#sessions.initialState?.(session) ?? Promise.resolve({});
   }
 
   closeSession(session: Session): Promise<void> {

@@ -120,6 +120,20 @@ export function sessionStateContract(start: () => Promise<SessionService>, { sha
     await sessions.deleteSession(keyOf(session));
   });
 
+  it('remembers the state a session was created with, if it remembers any', async () => {
+    const sessions = await start();
+    const owner = freshOwner();
+    const state = { color: 'red', 'user:name': 'Ada', 'temp:x': 1, odd: '\0\ud800' };
+    const session = await sessions.createSession(owner, { state, events: [saying('one', { color: 'blue', more: 1 })] });
+    await sessions.appendEvent(session, saying('two', { color: 'green', odd: null }));
+    const plain = await sessions.createSession(owner);
+
+    const initial = await sessions.initialState?.((await sessions.getSession(keyOf(session)))!);
+
+    expect([undefined, { color: 'red', odd: '\0\ud800' }]).toContainEqual(initial);
+    expect((await sessions.initialState?.(plain)) ?? {}).toEqual({});
+  });
+
   it("sees state the caller changes after the call as the caller's own", async () => {
     const sessions = await start();
     const state = { list: [1] };

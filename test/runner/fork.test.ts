@@ -104,6 +104,31 @@ it('forks with a state of its own, also over what the history wrote', async () =
   expect((await services.sessions.getSession(key))?.state).toEqual({ plan: 'A', kept: 1, gone: 2, more: 3 });
 });
 
+it('leads back to the state a session was created with, in forks, their forks, and rewinds', async () => {
+  const { runner, services } = await testRunner(forecaster());
+  const owner = { appName: 'app', userId: 'u' };
+  const session = await services.sessions.createSession(owner, { state: { color: 'red', size: 'S' } });
+  const write = (invocationId: string, stateDelta: Record<string, unknown>) =>
+    services.sessions.appendEvent(
+      session,
+      newEvent({ invocationId }, 'user', { actions: { ...newActions(), stateDelta } }),
+    );
+  const first = await write('e-1', { color: 'blue', size: null });
+  await write('e-2', { color: 'green', shape: 'round' });
+
+  const early = await runner.fork(keyOf(session), { beforeEventId: first.id });
+  const late = await runner.fork(keyOf(session), {});
+  const again = await runner.fork(keyOf(late), { eventId: first.id });
+  const back = await runner.rewind(keyOf(late), 'e-1');
+  const whole = await runner.rewind(keyOf(session), 'e-1');
+
+  expect(early.state).toEqual({ color: 'red', size: 'S' });
+  expect(late.state).toEqual({ color: 'green', shape: 'round' });
+  expect(again.state).toEqual({ color: 'blue' });
+  expect(back.state).toEqual({ color: 'red', size: 'S' });
+  expect(whole.state).toEqual({ color: 'red', size: 'S' });
+});
+
 it('refuses to change an event that a fork does not keep, and events nobody knows', async () => {
   const { runner, key, stored } = await afterOneTurn();
   const fork = (request: Parameters<typeof runner.fork>[1], of: SessionKey = key) => runner.fork(of, request);

@@ -189,4 +189,8 @@ alter table agent_replicas add column backend int;
 alter table sessions add column imported bigint not null default 0;
 create table agent_secrets (name text primary key, value text not null);
 `,
+  `
+-- The state a session was created with, as JSON: forks and rewinds lead back to it. Null where there was none.
+alter table sessions add column initial_state text;
+`,
 ];

@@ -13,6 +13,8 @@ import {
 import { removeHistory, writeHistory } from './firestore-histories.ts';
 import type { NewSessionRow } from './session-tables.ts';
 
+/** A larger initial state is not remembered: the document, which has room for a megabyte, holds the state already. */
+const maxInitialBytes = 64 * 1024;
 /** Tries of a commit that others' writes to the same app or user get in the way of. */
 const maxTries = 10;
 
@@ -46,7 +48,7 @@ export async function createSession(database: FirestoreDatabase, session: NewSes
 }
 
 async function commit(open: OpenFirestore, session: NewSessionRow, number: string): Promise<void> {
-  const { appName, userId, sessionId, changes, events, imported, lastUpdateTime } = session;
+  const { appName, userId, sessionId, changes, events, imported, initialState, lastUpdateTime } = session;
   const batch = open.db.batch().create(open.collection('sessions').doc(sessionDocument(session)), {
     appName,
     userId,
@@ -56,6 +58,7 @@ async function commit(open: OpenFirestore, session: NewSessionRow, number: strin
     number,
     nextSeq: events.length + 1,
     imported,
+    ...(initialState !== null && Buffer.byteLength(initialState) <= maxInitialBytes && { initialState }),
     state: valuesOf(open, { removed: [], set: changes.session?.set ?? {} }),
     createdAt: open.sdk.FieldValue.serverTimestamp(),
     clockMs: adkMs(lastUpdateTime),

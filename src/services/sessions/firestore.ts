@@ -72,6 +72,14 @@ export class FirestoreSessionTables implements SessionTables {
     });
   }
 
+  initialState(target: AppendTarget): Promise<string | null> {
+    return this.#database.run(async ({ collection }) => {
+      const session = await collection('sessions').doc(sessionDocument(target)).get();
+      const state: unknown = session.get('initialState');
+      return typeof state === 'string' ? state : null;
+    });
+  }
+
   delete(key: SessionKey, only: SessionNumber | undefined): Promise<void> {
     return this.#database.insist(async (open) => {
       const ref = open.collection('sessions').doc(sessionDocument(key));

@@ -14,6 +14,7 @@ import {
   type Session,
   type SessionKey,
   type SessionOwner,
+  type State,
 } from '../../schemas/session.ts';
 import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
@@ -42,6 +43,8 @@ interface AppRecord {
 interface StoredSession extends Ordered<StoredSession> {
   readonly key: SessionKey;
   readonly number: number;
+  /** The session's own state as it was created. */
+  readonly initial: JsonObject;
   /** The session's own state and, shared with other sessions, its user's and its app's. */
   readonly state: ScopedState;
   readonly events: Event[];
@@ -82,9 +85,11 @@ export class InMemorySessions implements SessionService {
     const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
     const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
     const now = Date.now();
+    const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const stored: StoredSession = {
       key: { appName, userId, sessionId },
       number: (this.#created += 1),
+      initial: isEmpty(state) ? nothing : splitState(state).session,
       state: { app: app.state, user: user.state, session: {} },
       events: events.map(storedEvent),
       positions: undefined,
@@ -97,7 +102,7 @@ export class InMemorySessions implements SessionService {
       after: undefined,
     };
     markImported(stored.events, options.imported ?? 0);
-    applyScopedDelta(stored.state, deepFreeze(toJson(options.state ?? {})) as JsonObject);
+    applyScopedDelta(stored.state, state);
     for (const event of stored.events) applyDelta(stored.state.session, splitState(event.actions.stateDelta).session);
     user.sessions.set(sessionId, stored);
     if (this.#forgets) this.#recency.add(stored);
@@ -114,6 +119,10 @@ export class InMemorySessions implements SessionService {
     this.#evict();
     const owned = [...(this.#apps.get(appName)?.users.get(userId)?.sessions.values() ?? [])];
     return owned.filter(({ key }) => !isEvaluationSession(key.sessionId)).map((stored) => snapshot(stored, []));
+  }
+
+  async initialState(session: Session): Promise<State> {
+    return { ...this.#require(keyOf(session), session[generation]).initial };
   }
 
   async deleteSession(key: SessionKey, only?: Generation): Promise<void> {
@@ -230,6 +239,8 @@ function snapshot({ key, number, state, lastUpdateTime }: StoredSession, events:
     [generation]: number,
   };
 }
+
+const nothing: JsonObject = {};
 
 const isEmpty = (state: JsonObject): boolean => Object.keys(state).length === 0;
 

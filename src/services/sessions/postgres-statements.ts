@@ -84,11 +84,12 @@ export function sessionStatements(dialect: Dialect): SessionStatements {
 }
 
 // $1 app, $2 user, $3 session, $4 state, $5 time in ms, $6 last update in s, $7 events, then what is set and removed
-// of the app's ($8, $9) and the user's state ($10, $11), $12 events that were imported.
+// of the app's ($8, $9) and the user's state ($10, $11), $12 events that were imported, $13 initial state.
 function createStatement(time: Dialect['time']): string {
   return `with made as (
-      insert into sessions (app_name, user_id, id, state, create_time, update_time, clock_ms, last_update, next_seq, imported)
-        values ($1, $2, $3, $4::jsonb, ${time('$5::float8')}, ${time('$5::float8')}, $5::float8, $6::float8, $7::bigint + 1, $12::bigint)
+      insert into sessions (app_name, user_id, id, state, create_time, update_time, clock_ms, last_update, next_seq, imported,
+          initial_state)
+        values ($1, $2, $3, $4::jsonb, ${time('$5::float8')}, ${time('$5::float8')}, $5::float8, $6::float8, $7::bigint + 1, $12::bigint, $13)
         on conflict do nothing returning num),
     ${scopes(time, 'made', 8)}
     select num::float8 as num from made`;

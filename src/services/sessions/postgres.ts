@@ -59,6 +59,7 @@ export class PostgresSessionTables implements SessionTables {
       events.length,
       ...scopeValues(changes),
       session.imported,
+      session.initialState,
     ];
     const taken = new AppError('session_exists', `Session "${sessionId}" already exists`);
     if (events.length === 0) {
@@ -88,6 +89,13 @@ export class PostgresSessionTables implements SessionTables {
     const { list } = await this.#prepared();
     const query = { name: 'agent-list', text: list, values: [appName, userId] };
     return (await this.#database.query<SessionRow>(query)).map(readable);
+  }
+
+  async initialState({ appName, userId, sessionId, sessionNumber }: AppendTarget): Promise<string | null> {
+    const text = `select initial_state as state from sessions where app_name = $1 and user_id = $2 and id = $3
+      and ($4::bigint is null or num = $4)`;
+    const values = [appName, userId, sessionId, sessionNumber ?? null];
+    return (await this.#database.query<{ state: string | null }>(text, values))[0]?.state ?? null;
   }
 
   async delete({ appName, userId, sessionId }: SessionKey, only: SessionNumber | undefined): Promise<void> {

@@ -44,6 +44,8 @@ export interface StateChanges {
 }
 
 export interface NewSessionRow extends SessionKey {
+  /** JSON of the session's own state without what its events changed; `null` when it is empty. */
+  readonly initialState: string | null;
   readonly changes: StateChanges;
   readonly events: readonly TimedEventRow[];
   readonly imported: number;
@@ -110,6 +112,8 @@ export interface SessionTables {
   /** The first session of that id of any user of the app. */
   findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined>;
   list(owner: SessionOwner): Promise<SessionRow[]>;
+  /** What was given at the session's creation as its `initialState`. */
+  initialState(target: AppendTarget): Promise<string | null>;
   /** With a number, only the session of that number. */
   delete(key: SessionKey, only: SessionNumber | undefined): Promise<void>;
   /** Sessions behind a place (absent: all), in the order they were created, at most `limit`. */

@@ -14,6 +14,7 @@ import {
   type Session,
   type SessionKey,
   type SessionOwner,
+  type State,
 } from '../../schemas/session.ts';
 import type { Archive, RetentionLimits } from '../retention.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
@@ -53,6 +54,7 @@ export class SqlSessions implements SessionService, Archive {
     const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
     const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const own: JsonObject = splitState(state).session;
+    const initialState = Object.keys(own).length === 0 ? null : JSON.stringify(own);
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
     const { imported = 0 } = options;
     markImported(events, imported);
@@ -63,6 +65,7 @@ export class SqlSessions implements SessionService, Archive {
       appName,
       userId,
       sessionId,
+      initialState,
       changes: { ...stateChanges(state), session: { removed: [], set: own } },
       events: rows,
       imported,
@@ -97,6 +100,10 @@ export class SqlSessions implements SessionService, Archive {
   async listSessions(owner: SessionOwner): Promise<Session[]> {
     const rows = await this.#tables.list(owner);
     return rows.filter(({ sessionId }) => !isEvaluationSession(sessionId)).map((row) => sessionOf(row, []));
+  }
+
+  async initialState(session: Session): Promise<State> {
+    return stateOf(await this.#tables.initialState({ ...keyOf(session), sessionNumber: session[generation] }));
   }
 
   deleteSession(key: SessionKey, only?: Generation): Promise<void> {

@@ -35,7 +35,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
     connection.get<{ value: number }>(`select value from agent_numbers where name = 'session'`)?.value ?? 0;
   connection.run(
     `insert into sessions (id, app_name, user_id, state, create_time, update_time, num, next_seq, clock_ms, last_update,
-      imported) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      imported, initial_state) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     sessionId,
     appName,
     userId,
@@ -47,6 +47,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
     updateTime,
     lastUpdateTime,
     session.imported,
+    session.initialState,
   );
   changeScopes(context, session, changes);
   for (const [index, event] of events.entries()) {

@@ -70,6 +70,13 @@ export class SqliteSessionTables implements SessionTables {
     });
   }
 
+  initialState({ appName, userId, sessionId, sessionNumber = 0 }: AppendTarget): Promise<string | null> {
+    const sql = `select initial_state as state from sessions where id = ? and app_name = ? and user_id = ?
+      and ? in (0, num)`;
+    const values = [sessionId, appName, userId, sessionNumber];
+    return this.#database.read((connection) => connection.get<{ state: string | null }>(sql, ...values)?.state ?? null);
+  }
+
   delete(key: SessionKey, only: SessionNumber | undefined): Promise<void> {
     return this.#database.write('deleteSession', { ...key, sessionNumber: only });
   }

@@ -189,4 +189,8 @@ update events set timestamp = timestamp / 1000,
 alter table sessions add column imported integer not null default 0;
 create table agent_secrets (name text primary key, value text not null) without rowid;
 `,
+  `
+-- The state a session was created with, as JSON: forks and rewinds lead back to it. Null where there was none.
+alter table sessions add column initial_state text;
+`,
 ];

@@ -13,6 +13,7 @@ const session = (sessionId: string) => ({
   sessionId,
   changes: none,
   events: [],
+  initialState: null,
   imported: 0,
   lastUpdateTime: 1,
   updateMs: 0,
