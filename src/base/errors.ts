@@ -23,6 +23,7 @@ export const httpStatus = {
   run_not_found: 404,
   eval_not_found: 404,
   method_not_allowed: 405,
+  app_exists: 409,
   session_exists: 409,
   session_busy: 409,
   session_changed: 409,

@@ -29,15 +29,27 @@ export async function registerUploads(app: FastifyInstance, idleMs: number): Pro
 export async function formFiles(request: FastifyRequest): Promise<FormFile[]> {
   if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'The files must be sent as a form');
   const files: FormFile[] = [];
-  for await (const part of request.parts()) {
-    if (part.type !== 'file') continue;
-    const bytes = await part.toBuffer();
-    if (part.fieldname !== 'files') throw new AppError('invalid_request', `Unknown field "${part.fieldname}"`);
-    files.push({ fileName: part.filename, text: textIn(bytes, part.filename) });
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'file') continue;
+      const bytes = await part.toBuffer();
+      if (part.fieldname !== 'files') throw new AppError('invalid_request', `Unknown field "${part.fieldname}"`);
+      files.push({ fileName: part.filename, text: textIn(bytes, part.filename) });
+    }
+  } catch (error) {
+    throw isNamed(error) ? error : new AppError('invalid_request', formFault(error), { cause: error });
   }
   if (files.length === 0) throw new AppError('invalid_request', 'The form holds no file');
   return files;
 }
+
+/** What the parser of forms throws has no code when the form is to blame. */
+const isNamed = (error: unknown): boolean => error instanceof AppError || (error instanceof Error && 'code' in error);
+
+const formFault = (error: unknown): string => {
+  const why = error instanceof Error ? error.message.replace(/^Multipart: /, '') : '';
+  return `The form is not valid multipart/form-data${why === '' ? '' : `: ${why}`}`;
+};
 
 function textIn(bytes: Buffer, name: string): string {
   try {

@@ -208,3 +208,90 @@ it('writes no file that names what agents of YAML files may not reach', async ()
   expect(await kept.read()).toBe(yaml('old'));
   expect((await free.post('/dev/apps/cook/builder/save', file)).status).toBe(200);
 });
+
+const head = 'content-disposition: form-data; name="files"; filename="cook/root_agent.yaml"';
+
+it.each([
+  ['no boundary', 'multipart/form-data', '--b\r\n'],
+  ['an empty boundary', 'multipart/form-data; boundary=', '--b\r\n'],
+  ['a boundary that is too long', `multipart/form-data; boundary=${'b'.repeat(300)}`, `--${'b'.repeat(300)}\r\n`],
+  ['nothing', 'multipart/form-data; boundary=b', ''],
+  ['its first line only', 'multipart/form-data; boundary=b', '--b\r\n'],
+  ['half a file', 'multipart/form-data; boundary=b', `--b\r\n${head}\r\n\r\nname: co`],
+  ['headers without an end', 'multipart/form-data; boundary=b', `--b\r\n${head}`],
+  ['headers that are none', 'multipart/form-data; boundary=b', '--b\r\n: x\r\n\r\nx\r\n--b--\r\n'],
+  ['another boundary', 'multipart/form-data; boundary=b', `--c\r\n${head}\r\n\r\nname: cook\r\n--c--\r\n`],
+])('answers 400 to a form with %s', async (_what, type, payload) => {
+  const { app, onDisk } = await builder();
+
+  const headers = { 'content-type': type };
+  const answer = await app.inject({ method: 'POST', url: '/dev/apps/cook/builder/save', headers, payload });
+
+  expect([answer.statusCode, answer.json()]).toMatchObject([400, { code: 'invalid_request' }]);
+  expect(onDisk('cook/root_agent.yaml')).toBe(yaml('old'));
+});
+
+it.each([
+  ['a tool that is not there', `${yaml('x')}tools: [{ name: os.system }]\n`, /os\.system/],
+  [
+    'a reference out of the folder',
+    `${yaml('x')}sub_agents: [{ config_path: ../x.yaml }]\n`,
+    /leads out of the folder/,
+  ],
+  ['a reference to nothing', `${yaml('x')}sub_agents: [{ config_path: none.yaml }]\n`, /does not exist/],
+  ['a callback that is not there', `${yaml('x')}before_agent_callbacks: [{ name: x.y }]\n`, /x\.y/],
+])('stores no root agent with %s, but drafts it', async (_what, text, fault) => {
+  const { root, post, onDisk } = await builder();
+  const files = { 'cook/root_agent.yaml': text };
+
+  const refused = await post('/dev/apps/cook/builder/save', files);
+  const fresh = await post('/builder/save', { 'fresh/root_agent.yaml': text });
+
+  for (const answer of [refused, fresh]) {
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', detail: expect.stringMatching(fault) },
+    });
+  }
+  expect(onDisk('cook/root_agent.yaml')).toBe(yaml('old'));
+  expect(readdirSync(root)).toEqual(['cook']);
+  expect(await post('/dev/apps/cook/builder/save?tmp=true', files)).toEqual({ status: 200, body: true });
+});
+
+it('loads what it stores with the other files of the draft and the app', async () => {
+  const { post, onDisk } = await builder({
+    'apps/cook/root_agent.yaml': yaml('old'),
+    'apps/cook/registry.mjs': 'export const stir = () => undefined;',
+    'apps/cook/there.yaml': yaml('x').replace('cook', 'there'),
+  });
+  await post('/dev/apps/cook/builder/save?tmp=true', { 'drafted.yaml': yaml('x').replace('cook', 'drafted') });
+  const text =
+    `${yaml('new')}sub_agents: [{ config_path: there.yaml }, { config_path: drafted.yaml }, { config_path: sent.yaml }]\n` +
+    'before_agent_callbacks: [{ name: stir }]\n';
+
+  const answer = await post('/dev/apps/cook/builder/save', {
+    'cook/root_agent.yaml': text,
+    'cook/sent.yaml': yaml('x').replace('cook', 'sent'),
+  });
+
+  expect(answer).toEqual({ status: 200, body: true });
+  expect(onDisk('cook/root_agent.yaml')).toBe(text);
+  expect(onDisk('cook/drafted.yaml')).toContain('drafted');
+});
+
+it.each(['agent.ts', 'agent.mjs'])('takes no app over that is made by %s', async (file) => {
+  const { root, post } = await builder({ [`apps/cook/${file}`]: 'export {};' });
+
+  for (const query of ['', '?tmp=true']) {
+    const answer = await post(`/dev/apps/cook/builder/save${query}`, { 'cook/root_agent.yaml': yaml('x') });
+    expect(answer).toMatchObject({ status: 409, body: { code: 'app_exists' } });
+  }
+  expect(readdirSync(join(root, 'cook'))).toEqual([file]);
+});
+
+it('writes nothing when a draft is read', async () => {
+  const { root, read } = await builder();
+
+  expect(await read('?tmp=true')).toBe(yaml('old'));
+  expect(readdirSync(join(root, 'cook'))).toEqual(['root_agent.yaml']);
+});

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { isAppName, isWithin } from '../../loaders/agent-folders.ts';
+import { codeEntries, isAppName, isWithin, yamlEntries } from '../../loaders/agent-folders.ts';
+import { checkApp } from '../../loaders/yaml/check-app.ts';
 import { checkAgentYaml } from '../../loaders/yaml/check-file.ts';
 import { nameFault } from '../../schemas/names.ts';
 import type { Reach } from '../../tools/reach.ts';
@@ -49,7 +50,10 @@ export class BuilderFiles {
     this.#reach = reach;
   }
 
-  /** Throws `invalid_request` for what is no agent file; then nothing is written. */
+  /**
+   * Writes files, as a draft or for good. Throws `invalid_request` for what is no agent file, and for good for what would
+   * not load; `app_exists` where an app made of code would give way to YAML. Then nothing is written.
+   */
   async save(appName: string, files: readonly UploadedFile[], isDraft: boolean): Promise<void> {
     const folder = await this.#folderOf(appName);
     for (const { path, text } of files) {
@@ -63,9 +67,31 @@ export class BuilderFiles {
     const targets = files.map(({ path, text }) => ({ text, file: join(isDraft ? draft : folder, path) }));
     for (const { file } of targets) await checkContained(folder, file);
     await checkContained(folder, draft);
-    if (!isDraft) await copyYaml(draft, folder);
+    const texts = new Map([
+      ...(isDraft ? [] : await yamlTextsIn(draft)),
+      ...files.map(({ path, text }) => [path, text] as const),
+    ]);
+    await checkNotCode(appName, folder, texts);
+    if (!isDraft) {
+      await this.#checkLoads(folder, texts);
+      await copyYaml(draft, folder);
+    }
     for (const { file, text } of targets) await replaceFile(folder, file, text);
     if (!isDraft) await this.cancel(appName);
+  }
+
+  /** Throws `invalid_request` when the app, with these texts in it, would not load. Without a root agent it is none yet. */
+  async #checkLoads(folder: string, texts: ReadonlyMap<string, string>): Promise<void> {
+    const onDisk = (await exists(folder)) ? await readdir(folder) : [];
+    const entry = yamlEntries.find((name) => texts.has(name) || onDisk.includes(name));
+    if (entry === undefined) return;
+    const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
+    try {
+      await checkApp({ folder, entry, texts, reach: this.#reach });
+    } catch (error) {
+      if (isNew) await rmdir(folder);
+      throw error;
+    }
   }
 
   /** Drops the draft; false when there was none. */
@@ -80,13 +106,12 @@ export class BuilderFiles {
     return true;
   }
 
-  /** The text of a file; reading a draft makes it when there is none. Throws when there is no such file. */
+  /** The text of a file, of the draft where it has one. Throws when there is no such file. */
   async read(appName: string, path: string, isDraft: boolean): Promise<string> {
     const folder = await this.#folderOf(appName);
-    const draft = join(folder, 'tmp', appName);
-    const file = join(isDraft ? draft : folder, uploadPath(path, appName));
-    await checkContained(folder, file);
-    if (isDraft && (await exists(folder)) && !(await exists(draft))) await copyYaml(folder, draft);
+    const place = uploadPath(path, appName);
+    const drafted = join(folder, 'tmp', appName, place);
+    const file = isDraft && (await exists(drafted)) ? drafted : join(folder, place);
     await checkContained(folder, file);
     return await readFile(file, 'utf8');
   }
@@ -128,13 +153,28 @@ async function replaceFile(folder: string, file: string, text: string): Promise<
   }
 }
 
+/** Throws `app_exists` when a root agent in YAML would take over an app that is made of code. */
+async function checkNotCode(appName: string, folder: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  if (!yamlEntries.some((name) => texts.has(name)) || !(await exists(folder))) return;
+  const present = await readdir(folder);
+  const code = codeEntries.find((name) => present.includes(name));
+  if (code === undefined || yamlEntries.some((name) => present.includes(name))) return;
+  throw new AppError('app_exists', `App "${appName}" is made by ${code}: a root agent in YAML would take its place`);
+}
+
+/** The YAML files of a folder and its folders, by path; none where there is no such folder. */
+async function yamlTextsIn(folder: string): Promise<(readonly [string, string])[]> {
+  if (!(await exists(folder))) return [];
+  const paths = await yamlFilesIn(folder);
+  return await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const));
+}
+
 /** Copies the YAML files of a folder and its folders; links and all other files stay behind. */
 async function copyYaml(from: string, to: string): Promise<void> {
-  if (!(await exists(from))) return;
-  for (const path of await yamlFilesIn(from)) {
+  for (const [path, text] of await yamlTextsIn(from)) {
     const target = join(to, path);
     await checkContained(to, target);
-    await replaceFile(to, target, await readFile(join(from, path), 'utf8'));
+    await replaceFile(to, target, text);
   }
 }
 

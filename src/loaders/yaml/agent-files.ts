@@ -17,6 +17,8 @@ export interface AgentFilesOptions {
   readonly base: string;
   /** Told of each file before it is read. */
   readonly note: (file: string) => void;
+  /** Texts that count instead of what is on disk, by path. */
+  readonly overlay?: ReadonlyMap<string, string> | undefined;
 }
 
 /** An opened agent file and the files that led to it. */
@@ -81,6 +83,7 @@ export class AgentFiles {
     const path = resolve(dirname(from.path), wanted);
     if (!isWithin(this.#options.folder, path)) throw refuse('leads out of the folder of the app');
     if (!ends.includes(extname(path))) throw refuse(`is not ${kind}`);
+    if (this.#options.overlay?.has(path)) return path;
     const real = this.#realFile(path, refuse);
     if (real === undefined) throw refuse('does not exist');
     if (!isWithin(this.#options.folder, real)) throw refuse('is a link that leads out of the folder of the app');
@@ -102,7 +105,8 @@ export class AgentFiles {
     const name = relative(this.#options.base, path);
     if (this.#opened > maxAgents) throw locatedError(`${name}:1:1: the app has more than ${maxAgents} agents`);
     this.#options.note(path);
-    return { path, yaml: readYaml(textOf(await readFile(path)), name), parents };
+    const text = this.#options.overlay?.get(path) ?? textOf(await readFile(path));
+    return { path, yaml: readYaml(text, name), parents };
   }
 }
 

@@ -22,12 +22,14 @@ export interface YamlAppOptions {
   /** Told of each file before it is read. */
   readonly note: (file: string) => void;
   readonly importModule: (file: string) => Promise<Record<string, unknown>>;
+  /** Texts that count instead of what is on disk, by path. */
+  readonly overlay?: ReadonlyMap<string, string>;
 }
 
 /** The app of a `root_agent.yaml`. Its code comes from the registry beside it and from nowhere else. */
 export async function yamlApp(source: AppSource, options: YamlAppOptions): Promise<Omit<App, 'name'>> {
   const { folder, entry } = source;
-  const files = new AgentFiles({ folder, base: options.base, note: options.note });
+  const files = new AgentFiles({ folder, base: options.base, note: options.note, overlay: options.overlay });
   const root = await files.root(entry);
   const registry = await loadRegistry(folder, options);
   const rootAgent = await buildAgent(root, {

@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { AppError, errorText } from '../../base/errors.ts';
+import type { Reach } from '../../tools/reach.ts';
+import { yamlApp } from './yaml-app.ts';
+
+/** An app as its files would make it. */
+export interface PlannedApp {
+  /** Real. */
+  readonly folder: string;
+  /** The file of its root agent, within the folder. */
+  readonly entry: string;
+  /** Texts that count instead of what is on disk, by path within the folder. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly reach: Reach;
+}
+
+/** Loads an app that is not there yet, to see whether it can be, and drops it. Throws `invalid_request` with the fault. */
+export async function checkApp({ folder, entry, texts, reach }: PlannedApp): Promise<void> {
+  const overlay = new Map([...texts].map(([path, text]) => [join(folder, path), text]));
+  const source = { name: 'app', folder, entry: join(folder, entry), language: 'yaml' } as const;
+  try {
+    await yamlApp(source, {
+      base: folder,
+      strict: false,
+      allowStdioMcp: false,
+      reach,
+      warn: () => {},
+      note: () => {},
+      importModule,
+      overlay,
+    });
+  } catch (error) {
+    const why = error instanceof AppError ? error.message : `The app cannot be loaded: ${errorText(error)}`;
+    throw new AppError('invalid_request', why, { cause: error });
+  }
+}
+
+/** The code as it is on disk, whatever was imported of it before. */
+async function importModule(file: string): Promise<Record<string, unknown>> {
+  const url = pathToFileURL(file);
+  url.searchParams.set('written', String(statSync(file).mtimeMs));
+  return (await import(url.href)) as Record<string, unknown>;
+}
