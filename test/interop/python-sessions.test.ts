@@ -67,6 +67,21 @@ const turn = (round: string): JsonObject[] => [
     finishReason: 'STOP',
     turnComplete: true,
     groundingMetadata: { webSearchQueries: ['x'] },
+    isolationScope: 'c-1',
+    environmentId: 'env-1',
+    interactionId: 'i-1',
+    interactionStatus: 'IN_PROGRESS',
+    liveSessionId: 'l-1',
+    voiceActivity: { voiceActivityType: 'ACTIVITY_START' },
+    actions: {
+      transferToAgent: 'helper',
+      transferReason: 'knows more',
+      setModelResponse: { camelKey: 1, snake_key: { innerKey: 2 } },
+      renderUiWidgets: [{ id: 'w', provider: 'mcp', payload: { camelKey: 1, snake_key: { innerKey: 2 } } }],
+      agentState: { inner_key: 1, camelKey: 2 },
+      route: 'left',
+    },
+    output: { camelKey: [{ snake_key: 1 }] },
   },
 ];
 

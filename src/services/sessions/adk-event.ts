@@ -5,7 +5,7 @@ import { adkMs } from './adk-time.ts';
 // How ADK's relational schema keeps an event: one JSON object in the column `event_data`, its keys in snake_case but
 // for the maps whose keys are data, its time in milliseconds.
 
-/** Paths, in camelCase, below which keys are left alone: the list of ADK for TypeScript. */
+/** Paths, in camelCase, below which keys are left alone: the list of ADK for TypeScript, and what is newer in that for Python. */
 const dataPaths = new Set([
   'actions.stateDelta',
   'actions.artifactDelta',
@@ -13,9 +13,12 @@ const dataPaths = new Set([
   'actions.requestedToolConfirmations',
   'actions.customMetadata',
   'actions.agentState',
+  'actions.renderUiWidgets.payload',
+  'actions.setModelResponse',
   'customMetadata',
   'content.parts.functionCall.args',
   'content.parts.functionResponse.response',
+  'content.parts.partMetadata',
   'output',
   'route',
 ]);
