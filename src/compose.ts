@@ -39,7 +39,11 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
   runs.start();
   const collecting = new AbortController();
   const limits = retentionOf(config);
-  const deleteIdle: RunDesk['deleteIdleSession'] = (key, sinceTime) => runs.deleteIdleSession(key, sinceTime);
+  const deleteIdle: RunDesk['deleteIdleSession'] = async (key, sinceTime) => {
+    const isDeleted = await runs.deleteIdleSession(key, sinceTime);
+    if (isDeleted) engine.traces.forget(key);
+    return isDeleted;
+  };
   const collected = keepCollecting({ ...engine.services, runs: runStore, deleteIdle }, limits, {
     everyMs: pauseFor(limits),
     signal: collecting.signal,

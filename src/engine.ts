@@ -54,6 +54,11 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const reach = reachOfYaml(config);
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
   const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, reach, warn });
+  const traces = new TraceRecorder({
+    maxBytes: config.maxTraceBytes,
+    maxSpans: config.maxSpans,
+    ttlMs: config.traceTtl,
+  });
   const {
     sessions,
     artifacts,
@@ -65,13 +70,9 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     google: googleFrom(env),
     isInUse: (key) => line.of(key).length > 0,
+    onEvicted: (key) => traces.forget(key),
   });
   const services = { sessions, artifacts, memories };
-  const traces = new TraceRecorder({
-    maxBytes: config.maxTraceBytes,
-    maxSpans: config.maxSpans,
-    ttlMs: config.traceTtl,
-  });
   const { maxQueuedRuns: maxQueued } = config;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
   const line = durable?.line ?? new SessionQueue(maxQueued);

@@ -40,6 +40,8 @@ export interface ServiceOptions {
   readonly maxSessions?: number | undefined;
   /** Whether a session has a run: then memory does not forget it. */
   readonly isInUse?: (key: SessionKey) => boolean;
+  /** Told of a session that memory has forgotten because it was beyond these limits. */
+  readonly onEvicted?: (key: SessionKey) => void;
   /** Told of a connection to a database that broke while nobody used it. */
   readonly onConnectionLost?: (error: Error) => void;
   /** How Google's services are reached; without it there is no access to them. */
@@ -70,6 +72,7 @@ export function openServices(options: ServiceOptions): OpenedServices {
     // A store that is out of reach keeps what nobody asks for any more.
     const gone = [artifacts.deleteSessionArtifacts(key), memories.deleteSessionMemory(key)];
     void Promise.allSettled(gone);
+    options.onEvicted?.(key);
   };
   return {
     sessions: sessionsAt(place, databases, { ...options, forget }),

@@ -87,3 +87,18 @@ it('deletes them by itself, in memory, too, and forgets traces', async () => {
   await vi.waitFor(async () => expect(await traced()).toEqual([]), { timeout: 40_000, interval: 500 });
   expect(await server.stop()).toBe(0);
 });
+
+it('forgets the traces of sessions that went because there were too many', async () => {
+  const cwd = folderOf(greeter);
+  const { server, start } = await serve(cwd, ['--max-sessions', '2']);
+  await start('k');
+  const ids = async (): Promise<unknown> => {
+    const { traces } = (await server.fetchJson('/traces')).body as { traces: { sessionIds: string[] }[] };
+    return traces.map(({ sessionIds }) => sessionIds[0]);
+  };
+  expect(await ids()).toEqual(['s']);
+
+  for (const id of ['later', 'latest']) await server.fetchJson(`/apps/greeter/users/u/sessions/${id}`, { json: {} });
+
+  expect(await ids()).toEqual([]);
+});
