@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { withoutCredentials } from '../core/credential-answers.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
 import { importedCount } from '../core/imported-events.ts';
 import { newEvent } from '../core/new-event.ts';
@@ -95,7 +96,7 @@ function changeLast(kept: Event[], { content, state = {}, ownWordsOnly }: ForkRe
 
 function userWords(content: Content): Content {
   const modelPart = modelPartIn(content);
-  if (modelPart === undefined) return asUserMessage(content);
+  if (modelPart === undefined) return asUserMessage(withoutCredentials(content).message);
   throw new AppError('invalid_request', `content: may not hold what only models say (${modelPart})`);
 }
 
