@@ -1,3 +1,4 @@
+import { yieldWhenDue } from '../base/event-loop.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
 import { isTruncated } from './answer-events.ts';
@@ -68,6 +69,7 @@ async function* runSteps(
     if (last && endsTurn(last, ctx)) return;
   }
   for (let step = 0; step < definition.maxSteps; step += 1) {
+    if (step > 0) await yieldWhenDue(); // model and tools may answer at once
     ctx.signal.throwIfAborted();
     const executor = isLocal(definition.codeExecutor) ? definition.codeExecutor : undefined;
     const files = executor?.optimizeDataFile ? dataFilesIn(ctx.session.events) : [];

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
 import { merge } from '../base/merge.ts';
 import type {
   AfterAgentCallback,
@@ -109,8 +109,7 @@ export function loopAgent(spec: LoopSpec): Agent {
       const place = placeInRounds(base.subAgents, answered, ctx);
       const last = maxIterations || Number.POSITIVE_INFINITY;
       for (let round = place.rounds; round < last; round += 1) {
-        // Agents that never wait would keep everybody else waiting, and the abort that could stop them.
-        if (round > 0) await setImmediate();
+        if (round > 0) await yieldWhenDue(); // its agents may say nothing and never wait
         for (const [index, child] of base.subAgents.entries()) {
           const isFirst = round === place.rounds;
           if (isFirst && index < place.child) continue;

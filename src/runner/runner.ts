@@ -1,5 +1,6 @@
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
 import { newId } from '../base/ids.ts';
 import { startTimer } from '../base/timers.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
@@ -243,6 +244,8 @@ export class Runner {
         last = kept instanceof Promise ? await kept : kept;
         turn.feed?.put(last, live ? !Object.isFrozen(last) : last.partial === true);
         yield last;
+        const due = yieldWhenDue();
+        if (due) await due;
       }
       failure = undefined;
       if (ctx.app.eventsCompaction) await this.#compact(ctx, span);
