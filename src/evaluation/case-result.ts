@@ -1,3 +1,4 @@
+import { yieldWhenDue } from '../base/event-loop.ts';
 import { type EvalMetricResult, evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
 import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../schemas/eval-result.ts';
 import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
@@ -31,6 +32,7 @@ export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
   }));
   const overall: EvalMetricResult[] = [];
   for (const { metric, asked } of metrics) {
+    await yieldWhenDue();
     const { ask, agents, prices, signal } = options;
     const applied = await applyMetric(metric, {
       metric: asked,

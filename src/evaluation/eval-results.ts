@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
-import { EvalSetResult } from '../schemas/eval-result.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
+import { isJsonObject } from '../base/json.ts';
+import { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
 import type { Session } from '../schemas/session.ts';
 import type { EvalFiles } from './eval-files.ts';
 import { snakeSpelled } from './spelling.ts';
@@ -25,7 +27,7 @@ export class EvalResults {
     try {
       const json: unknown = JSON.parse(text);
       // ADK once wrote the JSON text of a result as a JSON string.
-      return EvalSetResult.parse(typeof json === 'string' ? JSON.parse(json) : json);
+      return await parseResult(typeof json === 'string' ? JSON.parse(json) : json);
     } catch (error) {
       const fault = error instanceof z.ZodError ? z.prettifyError(error) : errorText(error);
       throw new AppError('invalid_request', `The file of evaluation result "${resultId}" holds no result: ${fault}`);
@@ -48,7 +50,15 @@ export class EvalResults {
   }
 
   async save(appName: string, result: EvalSetResult): Promise<void> {
-    await this.#files.write(appName, 'result', result.evalSetResultId, JSON.stringify(snakeSpelled(result)));
+    const { evalCaseResults, ...rest } = result;
+    const cases: string[] = [];
+    for (const one of evalCaseResults) {
+      cases.push(JSON.stringify(snakeSpelled(one)));
+      await yieldWhenDue();
+    }
+    const head = JSON.stringify(snakeSpelled(rest)).slice(0, -1);
+    const text = `${head},"eval_case_results":[${cases.join(',')}]}`;
+    await this.#files.write(appName, 'result', result.evalSetResultId, text);
   }
 
   /** Throws `eval_not_found`. */
@@ -56,6 +66,19 @@ export class EvalResults {
     if (await this.#files.remove(appName, 'result', resultId)) return;
     throw new AppError('eval_not_found', `Evaluation result not found: ${resultId}`);
   }
+}
+
+/** As `EvalSetResult.parse`, a case at a time: a result may hold thousands. */
+async function parseResult(json: unknown): Promise<EvalSetResult> {
+  if (!isJsonObject(json)) return EvalSetResult.parse(json);
+  const { eval_case_results: snake, evalCaseResults: cases = snake, ...rest } = json;
+  if (!Array.isArray(cases)) return EvalSetResult.parse(json);
+  const result = EvalSetResult.parse(rest);
+  for (const one of cases) {
+    result.evalCaseResults.push(EvalCaseResult.parse(one));
+    await yieldWhenDue();
+  }
+  return result;
 }
 
 /** Results a session is looked for in: anybody may ask for one that never was. */

@@ -9,6 +9,8 @@ import { snakeSpelled } from './spelling.ts';
 /** ADK's rule for new sets; files of other names are read all the same. */
 const setIdPattern = /^[A-Za-z0-9_]+$/;
 const maxSetIdLength = 200;
+/** Cases of one set: it is read, checked and written as a whole. */
+const maxCases = 5_000;
 
 /** The evaluation sets of apps. Changes of one set happen one after the other. */
 export class EvalSets {
@@ -31,7 +33,7 @@ export class EvalSets {
     return parseEvalSet(text, setId);
   }
 
-  /** Throws `eval_exists`, and `invalid_request` for an id other than letters, digits and `_`. */
+  /** Throws `eval_exists`, `too_large`, and `invalid_request` for an id other than letters, digits and `_`. */
   create(appName: string, set: EvalSet): Promise<EvalSet> {
     const { evalSetId } = set;
     if (!setIdPattern.test(evalSetId) || evalSetId.length > maxSetIdLength) {
@@ -40,8 +42,12 @@ export class EvalSets {
         `"${evalSetId}" cannot name an evaluation set: use up to ${maxSetIdLength} letters, digits and "_"`,
       );
     }
-    const twice = set.evalCases.find(({ evalId }, index) => indexOf(set, evalId) !== index);
-    if (twice) throw caseExists(twice.evalId, evalSetId);
+    const known = new Set<string>();
+    for (const { evalId } of set.evalCases) {
+      if (known.has(evalId)) throw caseExists(evalId, evalSetId);
+      known.add(evalId);
+    }
+    checkCount(set.evalCases.length, evalSetId);
     return this.#alone(appName, evalSetId, async () => {
       if ((await this.#files.read(appName, 'set', evalSetId)) !== undefined) {
         throw new AppError('eval_exists', `Evaluation set "${evalSetId}" already exists`);
@@ -70,10 +76,11 @@ export class EvalSets {
     return found;
   }
 
-  /** Throws `eval_exists` when the set has a case of that id. */
+  /** Throws `eval_exists` when the set has a case of that id, and `too_large` when it has no room. */
   addCase(appName: string, setId: string, evalCase: EvalCase): Promise<void> {
     return this.#change(appName, setId, (set) => {
       if (indexOf(set, evalCase.evalId) >= 0) throw caseExists(evalCase.evalId, setId);
+      checkCount(set.evalCases.length + 1, setId);
       return [...set.evalCases, evalCase];
     });
   }
@@ -117,6 +124,10 @@ export class EvalSets {
       if (this.#changes.get(key) === mine) this.#changes.delete(key);
     }
   }
+}
+
+function checkCount(count: number, setId: string): void {
+  if (count > maxCases) throw new AppError('too_large', `Evaluation set "${setId}" may hold at most ${maxCases} cases`);
 }
 
 /** `smoke` of `agents/weather/smoke.evalset.json`. */

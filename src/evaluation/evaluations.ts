@@ -55,6 +55,8 @@ export interface AddSession extends SessionKey {
   readonly invocationIds?: readonly string[] | undefined;
 }
 
+/** Cases of one run, repetitions included: their result is one file. */
+const maxCaseRuns = 10_000;
 const usualConcurrency = 4;
 
 /** Sets, runs and results of the evaluations of all apps, and their tests. */
@@ -148,6 +150,12 @@ export class Evaluations {
     const { repetitions = 1, concurrency = usualConcurrency } = request;
     const cases = casesFor(evalSet, request);
     const mode = modeFor(evalSet, request);
+    if (cases.length * repetitions > maxCaseRuns) {
+      throw new AppError(
+        'too_large',
+        `A run takes at most ${maxCaseRuns} cases, each counted as often as it is repeated`,
+      );
+    }
     if (mode === 'record' && repetitions > 1) {
       throw new AppError('invalid_request', 'A recording takes one run of each case: leave out "repetitions"');
     }

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { AppError, errorText } from '../base/errors.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
 import { eventTime } from '../core/new-event.ts';
 import type { App } from '../core/runtime.ts';
 import type { EvalCaseResult, EvalSetResult, UserSimulatorConfig } from '../schemas/eval-result.ts';
@@ -57,6 +58,7 @@ export async function runSet(options: SetRunOptions): Promise<EvalSetResult> {
     jobs.map((job) =>
       limit(async () => {
         if (signal.aborted) return undefined;
+        await yieldWhenDue(); // models may answer at once
         const result = await runJob(options, agents, job);
         if (result) options.onCase(result);
         return result;

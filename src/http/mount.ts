@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
 import { endOfTurn } from './end-of-turn.ts';
 import { JsonText, type Method, type Operation } from './operation.ts';
 import { parse } from './validation.ts';
@@ -40,11 +41,13 @@ function handlerOf(operation: Operation): Handler {
   return async (request, reply) => {
     // Requests that came at once are worked on side by side, step by step: their code and data stay in the caches.
     if (body) await endOfTurn();
+    await yieldWhenDue();
     const input = {
       params: params && parse(params, request.params, 'path'),
       query: query && parse(query, request.query, 'query'),
       body: body && parse(body, request.body, 'request body'),
     };
+    await yieldWhenDue(); // a large body took its time
     const answer = await operation.handle(input, { request, reply });
     // Awaiting a reply that is sent yields nothing, so `answer` cannot tell: the reply itself does.
     if (reply.raw.errored) throw reply.raw.errored;

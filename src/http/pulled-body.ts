@@ -53,6 +53,17 @@ export async function sendJsonPieces(
   return sendPulled(reply, packed(first, rest));
 }
 
+/** The text of a JSON list, an item at a time; `head` and `tail` stand around it. */
+export function* listPieces(items: Iterable<unknown>, head = '', tail = ''): Generator<string, void, void> {
+  yield `${head}[`;
+  let comma = '';
+  for (const item of items) {
+    yield comma + JSON.stringify(item);
+    comma = ',';
+  }
+  yield `]${tail}`;
+}
+
 /** The texts as bytes, in chunks of one size. Joining them first would cost several times as much. */
 async function* packed(
   first: readonly string[],

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
 import { newId } from '../base/ids.ts';
 import { withoutCredentials } from '../core/credential-answers.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
@@ -31,13 +32,18 @@ export interface ForkRequest {
  */
 export async function forkSession(services: Services, key: SessionKey, request: ForkRequest): Promise<Session> {
   const session = await mustGet(services, key);
+  await yieldWhenDue();
   const events = activeEvents(session.events);
   const kept = events.slice(0, keptCount(events, request));
   const initial = (await services.sessions.initialState?.(session)) ?? {};
-  const before = applyDelta(ownState(session.state), stateDeltaBackTo(events, kept.length, initial));
+  const own = ownState(session.state);
+  await yieldWhenDue();
+  const before = applyDelta(own, stateDeltaBackTo(events, kept.length, initial));
+  await yieldWhenDue();
   const state = beforeEvents(applyDelta(before, request.state ?? {}), kept, initial);
   const imported = importedCount(kept);
   changeLast(kept, request);
+  await yieldWhenDue();
   const fork = await services.sessions.createSession(key, {
     state,
     events: kept,

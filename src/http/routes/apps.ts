@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError, describeError } from '../../base/errors.ts';
+import { yieldWhenDue } from '../../base/event-loop.ts';
 import type { AgentLoader, App } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { AppSummary } from '../../schemas/records.ts';
@@ -34,6 +35,7 @@ export function appOperations({ loader, showsFaults }: AppRoutes): Operation[] {
           if (showsFaults)
             apps.push({ ...summary, ...(error !== undefined && { error }), ...(reloads && { reloads }) });
           else apps.push({ ...summary, ...(error !== undefined && { error: 'This app does not work as it is' }) });
+          await yieldWhenDue();
         }
         return { apps };
       },

@@ -13,6 +13,7 @@ import type { ActiveRuns } from '../active-runs.ts';
 import { type Operation, operation } from '../operation.ts';
 import { AppParams, QueryCount } from '../path-params.ts';
 import { errorFrame } from '../problems.ts';
+import { listPieces, sendJsonPieces } from '../pulled-body.ts';
 import { EventStream, type SseOptions } from '../sse.ts';
 import { EvalResultParams, EvalSetParams, evaluationTag as tag, spellings } from './evaluation-paths.ts';
 
@@ -26,7 +27,7 @@ export interface EvaluationRunRoutes {
 export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[] {
   const { evaluations } = routes;
   return [
-    runOperation(routes, spellings('/eval-sets/{evalSetId}/run'), (results) => ({ runEvalResults: results })),
+    runOperation(routes, spellings('/eval-sets/{evalSetId}/run'), { head: '{"runEvalResults":', tail: '}' }),
     runOperation(
       routes,
       spellings(
@@ -36,7 +37,6 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
         '/eval-sets/{evalSetId}/run_eval',
         '/eval_sets/{evalSetId}/run',
       ),
-      (results) => results,
     ),
     streamOperation(routes),
     operation({
@@ -77,7 +77,7 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
 function runOperation(
   { evaluations, active }: EvaluationRunRoutes,
   paths: [string, ...string[]],
-  shape: (results: readonly object[]) => unknown,
+  around: { readonly head: string; readonly tail: string } = { head: '', tail: '' },
 ): Operation {
   return operation({
     method: 'POST',
@@ -90,7 +90,8 @@ function runOperation(
     async handle({ params: { appName, evalSetId }, body }, { reply }) {
       const run = active.open(reply.raw);
       try {
-        return shape(runResults(appName, await evaluations.run(appName, evalSetId, body, { signal: run.signal })));
+        const result = await evaluations.run(appName, evalSetId, body, { signal: run.signal });
+        return await sendJsonPieces(reply, listPieces(runResults(appName, result), around.head, around.tail));
       } finally {
         run.done();
       }
@@ -169,7 +170,11 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       summary: 'Get one result',
       params: EvalResultParams,
       answer: { schema: EvalSetResult },
-      handle: ({ params }) => results.get(params.appName, params.evalResultId),
+      async handle({ params }, { reply }) {
+        const { evalCaseResults, ...rest } = await results.get(params.appName, params.evalResultId);
+        const head = `${JSON.stringify(rest).slice(0, -1)},"evalCaseResults":`;
+        return await sendJsonPieces(reply, listPieces(evalCaseResults, head, '}'));
+      },
     }),
     operation({
       method: 'DELETE',

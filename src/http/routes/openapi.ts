@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openApiDocument } from '../openapi/document.ts';
+import { type OpenApiDocument, openApiDocument } from '../openapi/document.ts';
 import { apiPage } from '../openapi/page.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
 import { pageHeaders } from '../page-policy.ts';
@@ -9,6 +9,8 @@ const tag = 'Server';
 /** Describes all operations, these included. Made when first asked for: most servers never are. */
 export function openApiOperations(all: () => readonly Operation[], version: string): Operation[] {
   let json: JsonText | undefined;
+  let made: OpenApiDocument | undefined;
+  const document = (): OpenApiDocument => (made ??= openApiDocument(all(), version));
   let page: { readonly html: string; readonly headers: Record<string, string> } | undefined;
   return [
     operation({
@@ -17,7 +19,7 @@ export function openApiOperations(all: () => readonly Operation[], version: stri
       tag,
       summary: 'Describe this API for programs',
       answer: { schema: z.record(z.string(), z.unknown()), description: 'An OpenAPI 3.1 document' },
-      handle: () => (json ??= new JsonText(JSON.stringify(openApiDocument(all(), version)))),
+      handle: () => (json ??= new JsonText(JSON.stringify(document()))),
     }),
     operation({
       method: 'GET',
@@ -27,7 +29,7 @@ export function openApiOperations(all: () => readonly Operation[], version: stri
       answer: { schema: z.string(), mediaType: 'text/html' },
       handle(_input, { reply }) {
         if (!page) {
-          const html = apiPage(all(), openApiDocument(all(), version));
+          const html = apiPage(all(), document());
           page = { html, headers: { ...pageHeaders(html), 'content-type': 'text/html; charset=utf-8' } };
         }
         return reply.headers(page.headers).send(page.html);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
+import { yieldWhenDue } from '../../base/event-loop.ts';
 import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
@@ -20,6 +21,7 @@ import {
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { QueryCount, QuerySeconds, SessionParams, UserParams } from '../path-params.ts';
+import { listPieces, sendJsonPieces } from '../pulled-body.ts';
 import { sendEventPage, sendSession } from '../session-answer.ts';
 import type { WriteRights } from '../surface.ts';
 import { parse } from '../validation.ts';
@@ -79,7 +81,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'List the sessions of a user, without their events',
       params: UserParams,
       answer: { schema: z.array(Session) },
-      handle: ({ params }) => sessions.listSessions(params),
+      handle: async ({ params }, { reply }) => sendJsonPieces(reply, listPieces(await sessions.listSessions(params))),
     }),
     operation({
       method: 'POST',
@@ -133,7 +135,9 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
         rights.checkState(body.stateDelta);
         const session = await found(params, () => sessions.getSession(params, { numRecentEvents: 1 }));
         const actions = { ...newActions(), stateDelta: body.stateDelta };
+        await yieldWhenDue();
         await sessions.appendEvent(session, newEvent({ invocationId: newId('p-') }, 'user', { actions }));
+        await yieldWhenDue();
         return sendSession(reply, await find(params));
       },
     }),

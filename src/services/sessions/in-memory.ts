@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts';
+import { yieldWhenDue } from '../../base/event-loop.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { Order, type Ordered } from '../../base/order.ts';
@@ -17,6 +18,7 @@ import {
   type State,
 } from '../../schemas/session.ts';
 import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
+import { checkStateSize } from './state-limits.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
 
 export interface InMemorySessionsOptions {
@@ -73,25 +75,32 @@ export class InMemorySessions implements SessionService {
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
+    const given = deepFreeze(toJson(options.state ?? {})) as JsonObject;
+    await yieldWhenDue();
+    const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
+    const { app: appState, user: userState, session } = splitState(given);
+    const own: JsonObject = {};
+    applyDelta(own, session);
+    for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
+    checkStateSize(given, own);
+    await yieldWhenDue();
     this.#evict();
     const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }
-    const events = (options.events ?? []).filter((event) => !event.partial);
     if (new Set(events.map((event) => event.id)).size < events.length)
       throw new AppError('invalid_request', 'Two events have the same id');
 
     const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
     const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
     const now = Date.now();
-    const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const stored: StoredSession = {
       key: { appName, userId, sessionId },
       number: (this.#created += 1),
-      initial: isEmpty(state) ? nothing : splitState(state).session,
-      state: { app: app.state, user: user.state, session: {} },
-      events: events.map(storedEvent),
+      initial: isEmpty(given) ? nothing : session,
+      state: { app: app.state, user: user.state, session: own },
+      events,
       positions: undefined,
       lastUpdateTime: events.reduce(
         (latest, event) => Math.max(latest, event.timestamp),
@@ -102,11 +111,12 @@ export class InMemorySessions implements SessionService {
       after: undefined,
     };
     markImported(stored.events, options.imported ?? 0);
-    applyScopedDelta(stored.state, state);
-    for (const event of stored.events) applyDelta(stored.state.session, splitState(event.actions.stateDelta).session);
+    applyDelta(app.state, appState);
+    applyDelta(user.state, userState);
     user.sessions.set(sessionId, stored);
     if (this.#forgets) this.#recency.add(stored);
     this.#evict();
+    await yieldWhenDue();
     return snapshot(stored, windowOf(stored.events));
   }
 
@@ -118,7 +128,12 @@ export class InMemorySessions implements SessionService {
   async listSessions({ appName, userId }: SessionOwner): Promise<Session[]> {
     this.#evict();
     const owned = [...(this.#apps.get(appName)?.users.get(userId)?.sessions.values() ?? [])];
-    return owned.filter(({ key }) => !isEvaluationSession(key.sessionId)).map((stored) => snapshot(stored, []));
+    const sessions: Session[] = [];
+    for (const stored of owned) {
+      if (!isEvaluationSession(stored.key.sessionId)) sessions.push(snapshot(stored, []));
+      await yieldWhenDue();
+    }
+    return sessions;
   }
 
   async initialState(session: Session): Promise<State> {
@@ -138,6 +153,7 @@ export class InMemorySessions implements SessionService {
   async appendEvent(session: Session, event: Event): Promise<Event> {
     if (event.partial) return event;
     const stored = this.#require(keyOf(session), session[generation]);
+    checkStateSize(session.state, event.actions.stateDelta);
     if (positionOf(stored, event.id) !== undefined) {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }

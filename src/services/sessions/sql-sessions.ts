@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
+import { yieldWhenDue } from '../../base/event-loop.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { markImported } from '../../core/imported-events.ts';
@@ -31,6 +32,7 @@ import {
   type TimedEventRow,
 } from './session-tables.ts';
 import { stateChanges } from './state-changes.ts';
+import { checkStateSize } from './state-limits.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
 
 /** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
@@ -56,9 +58,12 @@ export class SqlSessions implements SessionService, Archive {
     const own: JsonObject = splitState(state).session;
     const initialState = Object.keys(own).length === 0 ? null : JSON.stringify(own);
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
+    checkStateSize(state, own);
     const { imported = 0 } = options;
     markImported(events, imported);
+    await yieldWhenDue();
     const rows = inTime(events.map(rowOf));
+    await yieldWhenDue();
     const written = options.lastUpdateTime ?? Date.now() / 1000;
     const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), written);
     await this.#tables.create({
@@ -99,7 +104,12 @@ export class SqlSessions implements SessionService, Archive {
 
   async listSessions(owner: SessionOwner): Promise<Session[]> {
     const rows = await this.#tables.list(owner);
-    return rows.filter(({ sessionId }) => !isEvaluationSession(sessionId)).map((row) => sessionOf(row, []));
+    const sessions: Session[] = [];
+    for (const row of rows) {
+      if (!isEvaluationSession(row.sessionId)) sessions.push(sessionOf(row, []));
+      await yieldWhenDue();
+    }
+    return sessions;
   }
 
   async initialState(session: Session): Promise<State> {
@@ -134,6 +144,7 @@ export class SqlSessions implements SessionService, Archive {
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
     if (event.partial) return event;
+    checkStateSize(session.state, event.actions.stateDelta);
     const given = storedEvent(event);
     const row = rowOf(given);
     const target = { ...keyOf(session), sessionNumber: guard?.session ?? session[generation] };

@@ -1,0 +1,42 @@
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { isRemoval } from './state-scopes.ts';
+
+/** Keys that the state of a session may have, its user's and its app's included. */
+const maxKeys = 20_000;
+/** Characters that they and their values may take as JSON, about. */
+const maxLength = 16_000_000;
+
+/** Values of a state are frozen, so what one takes is counted once. */
+const lengths = new WeakMap<object, number>();
+
+/**
+ * Throws `too_large` when a delta would let the state of a session grow beyond its limits: each read and each run copies
+ * a state, and answers hold it whole.
+ */
+export function checkStateSize(state: JsonObject, delta: JsonObject): void {
+  const written = Object.keys(delta).filter((key) => !isRemoval(delta[key]));
+  if (written.length === 0) return;
+  const kept = Object.keys(state).filter((key) => !Object.hasOwn(delta, key));
+  if (kept.length + written.length > maxKeys) {
+    throw new AppError('too_large', `The state of a session may have at most ${maxKeys} keys`);
+  }
+  const length = sumOf(kept, state) + sumOf(written, delta);
+  if (length > maxLength) {
+    throw new AppError('too_large', `The state of a session may take at most ${maxLength / 1_000_000} MB`);
+  }
+}
+
+const sumOf = (keys: readonly string[], values: JsonObject): number =>
+  keys.reduce((sum, key) => sum + key.length + lengthOf(values[key]), 0);
+
+/** Characters of a value as JSON, about. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  const known = lengths.get(value);
+  if (known !== undefined) return known;
+  const length = Object.entries(value).reduce((sum, [key, item]) => sum + key.length + 3 + lengthOf(item), 2);
+  if (Object.isFrozen(value)) lengths.set(value, length);
+  return length;
+}
