@@ -99,6 +99,8 @@ export interface EventPage {
 export interface ArtifactService {
   /** Stores a new version (from 0) of inline data, text or a file reference, and returns its number. */
   saveArtifact(key: SessionKey, name: string, artifact: Part, metadata?: JsonObject): Promise<number>;
+  /** The same for a copy of a version that has a number: it keeps that, unless it or a later one is taken. */
+  saveArtifactCopy?(key: SessionKey, name: string, artifact: Part, copied: CopiedVersion): Promise<number>;
   /**
    * The same for content that is not held in memory: inline data of any size. Only stores that can stream have it. Throws
    * what `bytes` throws, and then stores nothing.
@@ -124,6 +126,12 @@ export interface ArtifactService {
   /** Resolves when the store can be reached. Throws `unavailable`. */
   check?(): Promise<void>;
   close?(): Promise<void>;
+}
+
+/** What a copy takes over from the version it is made of. */
+export interface CopiedVersion {
+  readonly version: number;
+  readonly metadata: JsonObject;
 }
 
 /** Which versions of an artifact are old: any of these is enough, and none are without a limit. */

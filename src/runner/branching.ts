@@ -8,7 +8,8 @@ import { newEvent } from '../core/new-event.ts';
 import type { Services } from '../core/services.ts';
 import { asUserMessage, type Content, modelPartIn } from '../schemas/content.ts';
 import { type Event, newActions } from '../schemas/event.ts';
-import { keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
+import { generation, keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
+import { sessionGone } from './run-line.ts';
 
 export interface ForkRequest {
   /** The last event the fork keeps; absent: all. */
@@ -51,7 +52,12 @@ export async function forkSession(services: Services, key: SessionKey, request: 
     ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
   });
   await copyArtifacts(services, { from: key, to: keyOf(fork), versions: artifactVersions(kept) });
-  return fork;
+  const source = await services.sessions.getSession(key, { numRecentEvents: 1 });
+  if (source && source[generation] === session[generation]) return fork;
+  // It was deleted meanwhile: what was copied may lack artifacts, or have some of another session.
+  await services.artifacts?.deleteSessionArtifacts(keyOf(fork));
+  await services.sessions.deleteSession(keyOf(fork), fork[generation]);
+  throw sessionGone(key);
 }
 
 /**
@@ -122,7 +128,7 @@ export async function takeBack(services: Services, key: SessionKey, runId: strin
 
 async function mustGet(services: Services, key: SessionKey): Promise<Session> {
   const session = await services.sessions.getSession(key);
-  if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
+  if (!session) throw sessionGone(key);
   return session;
 }
 
@@ -153,16 +159,18 @@ function artifactVersions(events: readonly Event[]): Map<string, number> {
   return versions;
 }
 
-/** Copies every version up to the newest the fork knows, so that version numbers in its events stay true. */
+/** Copies every version up to the newest the fork knows, under its number, so that those in its events stay true. */
 async function copyArtifacts(
   { artifacts }: Services,
   { from, to, versions }: { from: SessionKey; to: SessionKey; versions: ReadonlyMap<string, number> },
 ): Promise<void> {
   if (!artifacts) return;
   for (const [name, newest] of versions) {
-    for (let version = 0; version <= newest; version += 1) {
-      const part = await artifacts.loadArtifact(from, name, version);
-      if (part) await artifacts.saveArtifact(to, name, part);
+    for (const { version, customMetadata: metadata } of await artifacts.listVersions(from, name)) {
+      const part = version <= newest ? await artifacts.loadArtifact(from, name, version) : undefined;
+      if (!part) continue;
+      if (artifacts.saveArtifactCopy) await artifacts.saveArtifactCopy(to, name, part, { version, metadata });
+      else await artifacts.saveArtifact(to, name, part, metadata);
     }
   }
 }

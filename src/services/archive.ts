@@ -15,6 +15,8 @@ const ArtifactLine = z.object({
   sessionId: z.string(),
   name: z.string(),
   part: Part,
+  /** Absent in exports of earlier versions: the next. */
+  version: z.number().int().nonnegative().default(0),
   customMetadata: z.record(z.string(), z.unknown()),
 });
 /** `imported`: how many of the events, from the first, a client brought along. */
@@ -37,7 +39,7 @@ export async function* exportLines(
       if (name.startsWith('user:') && usersDone.has(user)) continue;
       for (const { version, customMetadata } of await artifacts.listVersions(key, name)) {
         const part = await artifacts.loadArtifact(key, name, version);
-        if (part) yield `${JSON.stringify({ artifact: { ...key, name, part, customMetadata } })}\n`;
+        if (part) yield `${JSON.stringify({ artifact: { ...key, name, part, version, customMetadata } })}\n`;
       }
     }
     usersDone.add(user);
@@ -84,13 +86,14 @@ export async function importLines(
       else open = line;
       continue;
     }
-    const { name, part, customMetadata, ...key } = line.artifact;
+    const { name, part, version, customMetadata: metadata, ...key } = line.artifact;
     if (skipped.has(idOf(key))) continue;
     const artifact = `${idOf(key)} ${name}`;
     const left = before.get(artifact) ?? (await artifacts.listVersions(key, name)).length;
     before.set(artifact, Math.max(0, left - 1));
     if (left > 0) continue;
-    await artifacts.saveArtifact(key, name, part, customMetadata);
+    if (artifacts.saveArtifactCopy) await artifacts.saveArtifactCopy(key, name, part, { version, metadata });
+    else await artifacts.saveArtifact(key, name, part, metadata);
     done.artifacts += 1;
   }
   await close();

@@ -39,6 +39,25 @@ function versions(start: Start): void {
     }
   });
 
+  it('keeps the numbers of copied versions, if it can, and goes on from them', async () => {
+    const artifacts = await start();
+    const key = freshKey();
+    const copy = (value: string, version: number) =>
+      artifacts.saveArtifactCopy?.(key, 'poem', text(value), { version, metadata: { from: 'a' } });
+    if (!artifacts.saveArtifactCopy) return;
+
+    expect(await copy('three', 2)).toBe(2);
+    expect(await copy('five', 4)).toBe(4);
+    expect(await copy('late', 1)).toBe(5);
+    expect(await artifacts.saveArtifact(key, 'poem', text('next'))).toBe(6);
+
+    const listed = await artifacts.listVersions(key, 'poem');
+    expect(listed.map(({ version }) => version)).toEqual([2, 4, 5, 6]);
+    expect(listed[0]?.customMetadata).toEqual({ from: 'a' });
+    expect(await artifacts.loadArtifact(key, 'poem', 2)).toEqual(text('three'));
+    expect(await artifacts.loadArtifact(key, 'poem', 0)).toBeUndefined();
+  });
+
   it('gives simultaneous saves different versions', async () => {
     const artifacts = await start();
     const key = freshKey();

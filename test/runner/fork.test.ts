@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, Tool } from '../../src/core/runtime.ts';
@@ -129,6 +129,24 @@ it('leads back to the state a session was created with, in forks, their forks, a
   expect(whole.state).toEqual({ color: 'red', size: 'S' });
 });
 
+it('copies artifacts under the numbers they have, with what is noted of them', async () => {
+  const { runner, services, key } = await testRunner(forecaster());
+  const artifacts = services.artifacts!;
+  const session = (await services.sessions.getSession(key))!;
+  for (const text of ['one', 'two', 'three', 'four']) {
+    await artifacts.saveArtifact(key, 'note', { text }, { text });
+  }
+  await artifacts.collectGarbage!({ keep: 2 }, { signal: open, isTrial: false });
+  const actions = { ...newActions(), artifactDelta: { note: 2 } };
+  await services.sessions.appendEvent(session, newEvent({ invocationId: 'e-1' }, 'root', { actions }));
+
+  const fork = keyOf(await runner.fork(key, {}));
+
+  const versions = await artifacts.listVersions(fork, 'note');
+  expect(versions.map(({ version, customMetadata }) => [version, customMetadata])).toEqual([[2, { text: 'three' }]]);
+  expect(await artifacts.loadArtifact(fork, 'note', 2)).toEqual({ text: 'three' });
+});
+
 it('refuses to change an event that a fork does not keep, and events nobody knows', async () => {
   const { runner, key, stored } = await afterOneTurn();
   const fork = (request: Parameters<typeof runner.fork>[1], of: SessionKey = key) => runner.fork(of, request);
@@ -153,4 +171,25 @@ it('lets a client that may not import change in a fork only what its user said',
   });
   const fork = await forkWith(asked.id, { text: 'And tomorrow?' });
   expect(fork.events.at(-1)?.content).toEqual({ role: 'user', parts: [{ text: 'And tomorrow?' }] });
+});
+
+it('makes no fork of a session that is deleted meanwhile', async () => {
+  const { runner, services, key } = await testRunner(forecaster());
+  const artifacts = services.artifacts!;
+  const session = (await services.sessions.getSession(key))!;
+  await artifacts.saveArtifact(key, 'note', { text: 'one' });
+  const actions = { ...newActions(), artifactDelta: { note: 0 } };
+  await services.sessions.appendEvent(session, newEvent({ invocationId: 'e-1' }, 'root', { actions }));
+  const list = artifacts.listVersions.bind(artifacts);
+  vi.spyOn(artifacts, 'listVersions').mockImplementation(async (...asked) => {
+    await services.sessions.deleteSession(key);
+    await services.sessions.createSession(key, { sessionId: key.sessionId });
+    return list(...asked);
+  });
+
+  const fork = runner.fork(key, { sessionId: 'fork' });
+
+  await expect(fork).rejects.toMatchObject({ code: 'session_not_found' });
+  expect(await services.sessions.getSession({ ...key, sessionId: 'fork' })).toBeUndefined();
+  expect(await artifacts.listArtifactKeys({ ...key, sessionId: 'fork' })).toEqual([]);
 });

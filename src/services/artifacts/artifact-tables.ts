@@ -21,6 +21,8 @@ export interface ArtifactRow {
 
 export interface NewArtifactRow extends Omit<ArtifactRow, 'version' | 'hasBytes'> {
   readonly key: ArtifactKey;
+  /** The version gets this number, or the next that is free behind all that are there. */
+  readonly firstVersion: number;
   readonly chunks: readonly Uint8Array[];
 }
 

@@ -3,6 +3,7 @@ import { deepFreeze, type JsonObject } from '../../base/json.ts';
 import type {
   ArtifactService,
   CollectOptions,
+  CopiedVersion,
   NewContent,
   StoredArtifactVersion,
   StoredContent,
@@ -51,11 +52,20 @@ export class BucketArtifacts implements ArtifactService {
     this.#prefix = prefix;
   }
 
-  async saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+  saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+    return this.saveArtifactCopy(key, name, artifact, { version: 0, metadata });
+  }
+
+  async saveArtifactCopy(
+    key: SessionKey,
+    name: string,
+    artifact: Part,
+    { version: firstVersion, metadata }: CopiedVersion,
+  ): Promise<number> {
     checkArtifactName(name);
     const { facts, bytes } = objectFor(storedPart(artifact), metadata, crypto.randomUUID());
     checkMetadata(facts, name, this.#bucket.maxMetadata);
-    const { version } = await this.#create(versionFolders(this.#prefix, key, name), facts, bytes);
+    const { version } = await this.#create(versionFolders(this.#prefix, key, name), facts, bytes, firstVersion);
     return version;
   }
 
@@ -152,9 +162,11 @@ export class BucketArtifacts implements ArtifactService {
     folders: readonly string[],
     facts: ObjectFacts,
     bytes: Uint8Array,
+    firstVersion = 0,
   ): Promise<{ version: number; objectName: string }> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const version = ([...(await this.#versions(folders)).keys()].at(-1) ?? -1) + 1;
+      const next = ([...(await this.#versions(folders)).keys()].at(-1) ?? -1) + 1;
+      const version = Math.max(next, firstVersion);
       const objectName = `${folders[0]}${version}`;
       if (await this.#bucket.create(objectName, facts, bytes)) return { version, objectName };
       // A request whose answer was lost is sent again, and then finds its own object there.

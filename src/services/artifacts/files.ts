@@ -4,6 +4,7 @@ import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import type {
   ArtifactService,
   CollectOptions,
+  CopiedVersion,
   NewContent,
   StoredArtifactVersion,
   StoredContent,
@@ -29,6 +30,9 @@ const dayMs = 86_400_000;
 /** Bytes that are read or written at a time. */
 const chunkBytes = 256 * 1024;
 
+/** Writes a version into a folder that nobody sees, and gives what is said of it. */
+type Prepare = (scratch: string) => Promise<Omit<Facts, 'name' | 'createTime'>>;
+
 /**
  * Keeps artifacts in files: `apps/APP/users/USER/[sessions/SESSION/]artifacts/NAME/VERSION/`, each name percent-encoded.
  * A version appears at once and whole, and is on the disk by then. Any number of servers may share the folder.
@@ -40,14 +44,24 @@ export class FileArtifacts implements ArtifactService {
     this.#folder = new ContainedFolder(folder);
   }
 
-  async saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+  saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+    return this.saveArtifactCopy(key, name, artifact, { version: 0, metadata });
+  }
+
+  async saveArtifactCopy(
+    key: SessionKey,
+    name: string,
+    artifact: Part,
+    { version, metadata }: CopiedVersion,
+  ): Promise<number> {
     checkArtifactName(name);
     const part = storedPart(artifact);
     const { rest, bytes } = payloadOf(part);
-    return this.#save(key, name, async (scratch) => {
+    const prepare: Prepare = async (scratch) => {
       if (bytes) await this.#folder.write(scratch, contentFile, [bytes]);
       return { rest, hasBytes: bytes !== undefined, size: sizeOf(part), metadata };
-    });
+    };
+    return this.#save(key, name, prepare, version);
   }
 
   async saveArtifactContent(
@@ -125,11 +139,7 @@ export class FileArtifacts implements ArtifactService {
   }
 
   /** Prepares a version where nobody sees it, and gives it the next number that is free. */
-  async #save(
-    key: SessionKey,
-    name: string,
-    prepare: (scratch: string) => Promise<Omit<Facts, 'name' | 'createTime'>>,
-  ): Promise<number> {
+  async #save(key: SessionKey, name: string, prepare: Prepare, firstVersion = 0): Promise<number> {
     const place = placeOf(key, name);
     const scratch = await this.#folder.makeScratch();
     try {
@@ -138,7 +148,8 @@ export class FileArtifacts implements ArtifactService {
       await this.#folder.sync(scratch);
       for (;;) {
         const parent = await this.#folder.make(place);
-        const version = ((await versionNumbers(this.#folder, place)).at(-1) ?? -1) + 1;
+        const next = ((await versionNumbers(this.#folder, place)).at(-1) ?? -1) + 1;
+        const version = Math.max(next, firstVersion);
         if (await this.#folder.publish(scratch, join(parent, String(version)), parent)) return version;
       }
     } finally {

@@ -1,5 +1,11 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { ArtifactService, CollectOptions, StoredArtifactVersion, VersionLimits } from '../../core/services.ts';
+import type {
+  ArtifactService,
+  CollectOptions,
+  CopiedVersion,
+  StoredArtifactVersion,
+  VersionLimits,
+} from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, storedPart } from './artifact-parts.ts';
@@ -18,13 +24,22 @@ type Shelf = Map<string, StoredVersion[]>;
 export class InMemoryArtifacts implements ArtifactService {
   readonly #shelves = new Map<string, Shelf>();
 
-  async saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+  saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+    return this.saveArtifactCopy(key, name, artifact, { version: 0, metadata });
+  }
+
+  async saveArtifactCopy(
+    key: SessionKey,
+    name: string,
+    artifact: Part,
+    { version: atLeast, metadata }: CopiedVersion,
+  ): Promise<number> {
     checkArtifactName(name);
     const stored = storedPart(artifact);
     const shelfKey = shelfKeyFor(key, name);
     const shelf: Shelf = this.#shelves.get(shelfKey) ?? new Map<string, StoredVersion[]>();
     const versions = shelf.get(name) ?? [];
-    const version = (versions.at(-1)?.about.version ?? -1) + 1;
+    const version = Math.max((versions.at(-1)?.about.version ?? -1) + 1, atLeast);
     versions.push({ artifact: stored, about: describeVersion('memory', { key, name }, stored, { version, metadata }) });
     shelf.set(name, versions);
     this.#shelves.set(shelfKey, shelf);

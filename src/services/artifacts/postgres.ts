@@ -31,9 +31,9 @@ export class PostgresArtifactTables implements ArtifactTables {
         `insert into agent_artifacts
           (app_name, user_id, session_id, name, version, part, size, mime_type, metadata, created_at)
           select $1, $2, $3, $4,
-            (select coalesce(max(version) + 1, 0) from agent_artifacts where ${ofArtifact}), $5, $6, $7, $8, $9
+            (select greatest(max(version) + 1, $10::int) from agent_artifacts where ${ofArtifact}), $5, $6, $7, $8, $9
           returning version`,
-        [...place, row.part, row.size, row.mimeType, row.metadata, row.createdAt],
+        [...place, row.part, row.size, row.mimeType, row.metadata, row.createdAt, row.firstVersion],
       );
       const version = rows[0]?.version ?? 0;
       for (const [chunk, bytes] of row.chunks.entries()) {

@@ -1,6 +1,12 @@
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import type { ArtifactService, CollectOptions, StoredArtifactVersion, VersionLimits } from '../../core/services.ts';
+import type {
+  ArtifactService,
+  CollectOptions,
+  CopiedVersion,
+  StoredArtifactVersion,
+  VersionLimits,
+} from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { credibleTimes, incredible } from '../credible-time.ts';
@@ -25,7 +31,16 @@ export class SqlArtifacts implements ArtifactService {
     this.#tables = tables;
   }
 
-  async saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+  saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
+    return this.saveArtifactCopy(key, name, artifact, { version: 0, metadata });
+  }
+
+  async saveArtifactCopy(
+    key: SessionKey,
+    name: string,
+    artifact: Part,
+    { version: firstVersion, metadata }: CopiedVersion,
+  ): Promise<number> {
     checkArtifactName(name);
     const part = storedPart(artifact);
     const { rest, bytes } = payloadOf(part);
@@ -38,6 +53,7 @@ export class SqlArtifacts implements ArtifactService {
     }
     return this.#tables.save({
       key: keyFor(key, name),
+      firstVersion,
       part: JSON.stringify(rest),
       metadata: JSON.stringify(toJson(metadata)),
       mimeType: mimeTypeOf(part) ?? null,

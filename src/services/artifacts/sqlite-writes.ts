@@ -12,7 +12,8 @@ export function saveArtifact({ connection }: WriteContext, row: NewArtifactRow):
   const place = [appName, userId, sessionId, name];
   const version =
     connection.get<{ next: number }>(
-      `select coalesce(max(version) + 1, 0) as next from agent_artifacts where ${ofArtifact}`,
+      `select max(coalesce(max(version) + 1, 0), ?) as next from agent_artifacts where ${ofArtifact}`,
+      row.firstVersion,
       ...place,
     )?.next ?? 0;
   connection.run(
