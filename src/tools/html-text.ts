@@ -1,4 +1,5 @@
-import { Parser } from 'htmlparser2';
+import { setImmediate } from 'node:timers/promises';
+import { Tokenizer } from 'htmlparser2';
 
 const invisible = new Set([
   'script',
@@ -37,29 +38,133 @@ const inline = new Set([
   'wbr',
 ]);
 
-/** The text a reader of a page sees, one line for each block, and its title. */
-export function htmlText(html: string): { title: string; text: string } {
-  let title = '';
-  let text = '';
-  let isTitle = false;
-  let hidden = 0;
-  const parser = new Parser({
-    onopentagname(name) {
-      if (name === 'title') isTitle = true;
-      if (invisible.has(name)) hidden += 1;
-      else if (!inline.has(name)) text += '\n';
-    },
-    ontext(data) {
-      if (isTitle) title += data;
-      else if (hidden === 0) text += data.replace(/\s+/g, ' ');
-    },
-    onclosetag(name) {
-      if (name === 'title') isTitle = false;
-      if (invisible.has(name)) hidden -= 1;
-      else if (!inline.has(name)) text += '\n';
-    },
-  });
-  parser.end(html);
-  const lines = text.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
-  return { title: title.trim().replace(/\s+/g, ' '), text: lines.filter((line) => line !== '').join('\n') };
+/** What a head may hold; anything else begins the body, also where the head was left open. */
+const headOnly = new Set(['title', 'meta', 'link', 'base', 'basefont', 'script', 'style', 'noscript', 'template']);
+
+/** Characters read in one go, and milliseconds after which others get their turn. */
+const sliceLength = 16 * 1024;
+const sliceMs = 5;
+/** Longer titles are cut. */
+const maxTitle = 1000;
+
+/**
+ * The text a reader of a page sees, one line for each block, and its title. Reads no further than `maxCharacters` of
+ * text. Takes time in proportion to the page, whatever is in it, and in slices, so that nobody waits for it. Throws the
+ * signal's reason.
+ */
+export async function htmlText(
+  html: string,
+  maxCharacters: number,
+  signal?: AbortSignal,
+): Promise<{ title: string; text: string }> {
+  const page = new PageText(html);
+  let begun = performance.now();
+  for (let at = 0; at < html.length && page.length <= maxCharacters; at += sliceLength) {
+    page.read(html.slice(at, at + sliceLength));
+    if (performance.now() - begun < sliceMs) continue;
+    await setImmediate();
+    signal?.throwIfAborted();
+    begun = performance.now();
+  }
+  return page.end();
 }
+
+/** Collects text from the tags of a page, without the tree that they make. */
+class PageText {
+  readonly #html: string;
+  readonly #tokenizer: Tokenizer;
+  readonly #lines: string[] = [];
+  #line = '';
+  #length = 0;
+  #title = '';
+  #isTitle = false;
+  #tag = '';
+  /** The outermost invisible element that is open, and how many of its name. */
+  #hiddenBy = '';
+  #depth = 0;
+
+  constructor(html: string) {
+    this.#html = html;
+    const nothing = (): void => {};
+    this.#tokenizer = new Tokenizer(
+      {},
+      {
+        onopentagname: (start, end) => this.#open(this.#name(start, end)),
+        onclosetag: (start, end) => this.#close(this.#name(start, end)),
+        // Only drawings and formulas end so; elsewhere in HTML the slash means nothing.
+        onselfclosingtag: () => (this.#tag === 'svg' || this.#tag === 'math') && this.#close(this.#tag),
+        ontext: (start, end) => this.#add(html.slice(start, end)),
+        ontextentity: (codePoint) => this.#add(String.fromCodePoint(codePoint)),
+        onattribdata: nothing,
+        onattribentity: nothing,
+        onattribend: nothing,
+        onattribname: nothing,
+        oncdata: nothing,
+        oncomment: nothing,
+        ondeclaration: nothing,
+        onend: nothing,
+        onopentagend: nothing,
+        onprocessinginstruction: nothing,
+      },
+    );
+  }
+
+  /** Characters of text so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  read(chunk: string): void {
+    this.#tokenizer.write(chunk);
+  }
+
+  end(): { title: string; text: string } {
+    this.#tokenizer.end();
+    this.#endLine();
+    return { title: tidy(this.#title), text: this.#lines.join('\n') };
+  }
+
+  /** No name that matters is longer. */
+  #name(start: number, end: number): string {
+    return this.#html.slice(start, Math.min(end, start + 16)).toLowerCase();
+  }
+
+  #open(tag: string): void {
+    this.#tag = tag;
+    if (tag === 'title') this.#isTitle = true;
+    if (this.#hiddenBy === 'head' && !headOnly.has(tag)) this.#hiddenBy = '';
+    if (this.#hiddenBy !== '') {
+      if (tag === this.#hiddenBy) this.#depth += 1;
+    } else if (invisible.has(tag)) {
+      this.#hiddenBy = tag;
+      this.#depth = 1;
+    } else if (!inline.has(tag)) this.#endLine();
+  }
+
+  #close(tag: string): void {
+    if (tag === 'title') this.#isTitle = false;
+    if (this.#hiddenBy !== '') {
+      if (tag !== this.#hiddenBy) return;
+      this.#depth -= 1;
+      if (this.#depth === 0) this.#hiddenBy = '';
+    } else if (!inline.has(tag)) this.#endLine();
+  }
+
+  #add(text: string): void {
+    if (this.#isTitle) {
+      if (this.#title.length < maxTitle) this.#title += text.slice(0, maxTitle);
+    } else if (this.#hiddenBy === '') {
+      this.#line += text;
+      this.#length += text.length;
+    }
+  }
+
+  #endLine(): void {
+    const line = tidy(this.#line);
+    if (line !== '') this.#lines.push(line);
+    this.#length += line.length - this.#line.length + 1;
+    this.#line = '';
+  }
+}
+
+const tidy = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

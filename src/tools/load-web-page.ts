@@ -45,7 +45,7 @@ export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
       const response = await withTimeLimit(limit, async (signal) =>
         read(await outbound(url, { signal, headers: { accept } }), maxBytes),
       );
-      return pageOf(url, response, maxCharacters);
+      return pageOf(url, response, { maxCharacters, signal: ctx.signal });
     },
   });
 }
@@ -72,7 +72,13 @@ async function read(response: Response, maxBytes: number): Promise<WebResponse> 
   };
 }
 
-async function pageOf(url: string, response: WebResponse, maxCharacters: number): Promise<object> {
+interface Reading {
+  readonly maxCharacters: number;
+  readonly signal: AbortSignal;
+}
+
+async function pageOf(url: string, response: WebResponse, reading: Reading): Promise<object> {
+  const { maxCharacters } = reading;
   const { status, mediaType, location } = response;
   if (status >= 300 && status < 400 && location !== null) {
     const target = URL.canParse(location, url) ? new URL(location, url).href : location;
@@ -81,7 +87,7 @@ async function pageOf(url: string, response: WebResponse, maxCharacters: number)
   if (mediaType !== '' && mediaType !== 'application/xhtml+xml' && !textTypes.test(mediaType)) {
     return { error: `The address leads to ${mediaType}, which is not text.`, status };
   }
-  const { title, text } = await readable(response);
+  const { title, text } = await readable(response, reading);
   const isCut = response.isCut || text.length > maxCharacters;
   return {
     ...(status >= 400 && { error: `The server answered ${status}.` }),
@@ -93,11 +99,14 @@ async function pageOf(url: string, response: WebResponse, maxCharacters: number)
   };
 }
 
-async function readable({ mediaType, charset, body }: WebResponse): Promise<{ title: string; text: string }> {
+async function readable(
+  { mediaType, charset, body }: WebResponse,
+  { maxCharacters, signal }: Reading,
+): Promise<{ title: string; text: string }> {
   const source = decode(body, charset);
   if (mediaType !== 'text/html' && mediaType !== 'application/xhtml+xml') return { title: '', text: source };
   const { htmlText } = await import('./html-text.ts');
-  return htmlText(source);
+  return htmlText(source, maxCharacters, signal);
 }
 
 function decode(body: Buffer, charset: string): string {
