@@ -8,7 +8,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(?:sk|pk|rk|xai|gsk|hf|nvapi|pplx)[-_][0-9A-Za-z_-]{12,}/g, '[redacted]'],
   [/\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|npm)[-_][0-9A-Za-z_-]{10,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{12,}/g, '[redacted]'],
-  [/\beyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{4,}(?:\.[0-9A-Za-z_-]*)?/g, '[redacted]'],
+  [/(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{4,}(?:\.[0-9A-Za-z_-]*)?/g, '[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, '[redacted]'],
   [/\b((?:bearer|basic)\s+)[0-9A-Za-z._~+/=-]{8,}/gi, '$1[redacted]'],
   [/(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}@/g, '$1[redacted]@'],
@@ -38,6 +38,33 @@ export function redactEnvironment(env: Readonly<Record<string, string | undefine
 export function redact(text: string): string {
   let clean = text;
   for (const secret of ownSecrets) clean = clean.replaceAll(secret, '[redacted]');
+  if (clean.length <= pieceLength) return withoutShapes(clean);
+  let whole = '';
+  for (let at = 0; at < clean.length;) {
+    const piece = clean.slice(at, pieceEnd(clean, at));
+    whole += withoutShapes(piece);
+    at += piece.length;
+  }
+  return whole;
+}
+
+function withoutShapes(text: string): string {
+  let clean = text;
   for (const [pattern, replacement] of secrets) clean = clean.replace(pattern, replacement);
   return clean;
+}
+
+/** Characters searched in one go. JavaScript cannot search runs of several millions: it throws. */
+const pieceLength = 64 * 1024;
+/** How far back from its end a piece may be cut short, so that no credential is cut in two. */
+const slack = 8 * 1024;
+
+function pieceEnd(text: string, at: number): number {
+  const end = at + pieceLength;
+  if (end >= text.length) return text.length;
+  const tail = text.slice(end - slack, end);
+  const key = tail.lastIndexOf('-----BEGIN ');
+  if (key > tail.lastIndexOf('-----END ')) return end - slack + key;
+  const gap = Math.max(tail.lastIndexOf('\n'), tail.lastIndexOf(','), tail.lastIndexOf(' '));
+  return gap < 0 ? end : end - slack + gap + 1;
 }

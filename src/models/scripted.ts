@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { delay } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import { limitedExec } from '../base/limited-regexp.ts';
 import {
   type Model,
   ModelError,
@@ -85,7 +86,7 @@ function findFit(replies: readonly Reply[], request: ModelRequest): Fit | undefi
     if (answers ? !reply.after?.every((tool) => answers.has(tool)) : reply.after) continue;
     if (!reply.match) return { reply, groups: NO_GROUPS };
     text ??= userText(request);
-    const groups = reply.match.exec(text);
+    const groups = limitedExec(reply.match, text);
     if (groups) return { reply, groups };
   }
   const catchAll = answers && replies.find((reply) => !reply.match && !reply.after);

@@ -6,6 +6,9 @@ import { pendingRequests } from '../tools/pending-requests.ts';
 const yes = /^(?:y|yes|ok|okay|sure|approved?|confirm(?:ed)?|accept(?:ed)?|agreed?|go ahead|do it|true)$/;
 const no = /^(?:n|no|nope|reject(?:ed)?|den(?:y|ied)|declined?|cancel|stop|do not|don't|false)$/;
 
+/** Characters; what is longer says more than yes or no. */
+const longestVerdict = 100;
+
 /**
  * The message with the answer to the open confirmation, when the run takes plain words for one and the message is nothing
  * but a yes or a no. With more than one open, or other words, it stays what it is.
@@ -22,10 +25,9 @@ export function withVerdict(message: Content | undefined, { runConfig, session }
 
 function verdictIn(message: Content): boolean | undefined {
   if (message.parts.some(({ text }) => text === undefined)) return undefined;
-  const words = textOf(message, ' ')
-    .trim()
-    .toLowerCase()
-    .replace(/[.!,\s]+$/, '');
+  const text = textOf(message, ' ').trim();
+  if (text.length > longestVerdict) return undefined;
+  const words = text.toLowerCase().replace(/[.!,\s]+$/, '');
   if (yes.test(words)) return true;
   return no.test(words) ? false : undefined;
 }

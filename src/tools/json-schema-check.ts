@@ -1,6 +1,7 @@
 import type { Ajv, ErrorObject, Options } from 'ajv';
 import { AppError, errorText } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import { limitedExec } from '../base/limited-regexp.ts';
 
 /** Fills in defaults (in place) and says what is wrong: `path: problem`. Empty when the value fits. */
 export type JsonSchemaCheck = (value: unknown) => string[];
@@ -24,7 +25,14 @@ async function compile(schema: JsonObject): Promise<JsonSchemaCheck> {
   try {
     const ajv = await newAjv(typeof schema.$schema === 'string' ? schema.$schema : '');
     const validate = ajv.compile(anonymous);
-    return (value) => (validate(value) ? [] : (validate.errors ?? []).map(describe));
+    return (value) => {
+      try {
+        return validate(value) ? [] : (validate.errors ?? []).map(describe);
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'timed_out') return [`(whole value): ${error.message}`];
+        throw error;
+      }
+    };
   } catch (error) {
     throw new AppError('ConfigurationException', `A JSON Schema cannot be used: ${errorText(error)}`, { cause: error });
   }
@@ -32,10 +40,27 @@ async function compile(schema: JsonObject): Promise<JsonSchemaCheck> {
 
 /** The validator costs 30 ms to load, so servers that only use zod never do. */
 async function newAjv(dialect: string): Promise<Ajv> {
-  const options: Options = { allErrors: true, strict: false, useDefaults: true, validateFormats: false, logger: false };
+  const options: Options = {
+    allErrors: true,
+    strict: false,
+    useDefaults: true,
+    validateFormats: false,
+    logger: false,
+    code: { regExp: limitedPattern },
+  };
   if (/draft-0[67]/.test(dialect)) return new (await import('ajv')).Ajv(options);
   return new (await import('ajv/dist/2020.js')).Ajv2020(options);
 }
+
+/** Schemas come from servers and documents, too, and the values from models. */
+const limitedPattern = Object.assign(
+  (source: string, flags: string) => {
+    const pattern = new RegExp(source, flags);
+    // The validator tells patterns apart by their text.
+    return { test: (text: string): boolean => limitedExec(pattern, text) !== null, toString: () => source };
+  },
+  { code: 'new RegExp' },
+);
 
 function describe({ instancePath, keyword, message, params }: ErrorObject): string {
   const path = instancePath.split('/').slice(1).map(unescapePointer);

@@ -54,6 +54,20 @@ it('finds a credential in the middle of any text', () => {
   );
 });
 
+it.each([0, 60_000, 65_520, 70_000])('finds credentials in texts of any length, %d characters in', (at) => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${'QUJD\n'.repeat(400)}-----END PRIVATE KEY-----`;
+  for (const secret of [...secrets, key]) {
+    const text = `${'word '.repeat(at / 5)}${secret} ${'word '.repeat(30_000)}`;
+    expect(redact(text)).toBe(text.replace(secret, redact(secret)));
+    expect(redact(text)).not.toContain(secret);
+  }
+});
+
+it.each(['sk-', 'eyJ-', 'eyJaaaaaaaa-', '://', 'x'])('gets through ten million characters of %j', (piece) => {
+  expect(redact(piece + piece.repeat(10_000_000 / piece.length))).toMatch(/\S/);
+  expect(redact(piece + 'x'.repeat(10_000_000))).toMatch(/\S/);
+});
+
 it('shows a caller what was foreseen and nothing of what was not', () => {
   expect(describeError(new AppError('session_not_found', 'Session not found: s1'))).toEqual({
     code: 'session_not_found',

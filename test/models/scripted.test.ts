@@ -172,3 +172,11 @@ it('estimates more tokens for a longer history', async () => {
 it('refuses a script that is none', () => {
   expect(() => scriptedModel([{ txt: 'a' } as never])).toThrow('Invalid script: ✖ unknown key "txt"');
 });
+
+it('gives up a pattern that a text was made to stall', async () => {
+  const model = scriptedModel([{ match: String.raw`^(\w+\s?)+$`, text: 'words' }]);
+  const said = `${'a'.repeat(40)}!`;
+  const request = { model: 'm', contents: [{ role: 'user', parts: [{ text: said }] }], config: {}, stream: false };
+
+  await expect(Array.fromAsync(model.generate(request, new AbortController().signal))).rejects.toThrow('took longer');
+});

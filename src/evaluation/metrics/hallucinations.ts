@@ -64,7 +64,7 @@ contradicting_excerpt: what contradicts it, or null`;
 
 /** The share of sentences that stand, and the first that does not; `undefined` when there is no label to read. */
 export function judgementOf(answer: string): TurnScore | undefined {
-  const blocks = answer.split(/^(?=\s*sentence:)/im).flatMap((block) => {
+  const blocks = answer.split(/^(?=[ \t]*sentence:)/im).flatMap((block) => {
     const label = fieldOf(block, 'label')?.toLowerCase().replaceAll(/\W/g, '');
     return label !== undefined && labels.has(label) ? [{ block, label }] : [];
   });
@@ -77,4 +77,4 @@ export function judgementOf(answer: string): TurnScore | undefined {
 }
 
 const fieldOf = (block: string, name: string): string | undefined =>
-  new RegExp(String.raw`^\s*${name}:(.*)$`, 'im').exec(block)?.[1]?.trim();
+  new RegExp(String.raw`^[ \t]*${name}:(.*)$`, 'im').exec(block)?.[1]?.trim();

@@ -50,7 +50,7 @@ export function majority(verdicts: readonly Verdict[]): TurnScore {
 
 /** The value of a key of the JSON object in an answer, whatever stands around it. */
 export function jsonField(answer: string, key: string): string | undefined {
-  const value = new RegExp(String.raw`"${key}"\s*:\s*\[*\s*(?:"((?:[^"\\]|\\.)*)"|([\w.+-]+))`).exec(answer);
+  const value = new RegExp(String.raw`"${key}"\s*:[\s[]*(?:"((?:[^"\\]|\\.)*)"|([\w.+-]+))`).exec(answer);
   const text = value?.[1] ?? value?.[2];
   return text === undefined ? undefined : unescaped(text);
 }

@@ -83,9 +83,10 @@ Verdict: yes or no`;
 
 /** The verdicts in an answer, by rubric; `undefined` when one of the rubrics has none. */
 export function scoresIn(answer: string, rubrics: readonly Rubric[]): RubricScore[] | undefined {
-  const blocks = answer.split(/^(?=\s*(?:\*\*)?ID:)/m).filter((block) => /Verdict/.test(block));
+  const blocks = answer.split(/^(?=[ \t]*(?:\*\*)?ID:)/m).filter((block) => /Verdict/.test(block));
   // Judges that leave out the ids answer block by block, in order or with the text of the property.
-  const pieces = blocks.length > 0 && /^\s*(?:\*\*)?ID:/m.test(answer) ? blocks : answer.split(/^(?=\s*Property:)/m);
+  const pieces =
+    blocks.length > 0 && /^[ \t]*(?:\*\*)?ID:/m.test(answer) ? blocks : answer.split(/^(?=[ \t]*Property:)/m);
   const scores = rubrics.map(({ rubricId, rubricContent }) => {
     const property = plainText(rubricContent.textProperty);
     const block = pieces.find(
@@ -97,7 +98,7 @@ export function scoresIn(answer: string, rubrics: readonly Rubric[]): RubricScor
 }
 
 function lineOf(block: string, name: string): string | undefined {
-  return new RegExp(String.raw`^[\s*]*${name}[\s*]*:[\s*]*(.*)$`, 'm').exec(block)?.[1]?.trim();
+  return new RegExp(String.raw`^[ \t*]*${name}[ \t*]*:[ \t*]*(.*)$`, 'm').exec(block)?.[1]?.trim();
 }
 
 const plainText = (text = ''): string =>

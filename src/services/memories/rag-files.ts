@@ -24,12 +24,16 @@ export function isFileOf(fileName: string, { appName, userId }: SessionOwner): b
 export function fileText(events: readonly Event[]): string {
   const lines = events.flatMap(({ author, timestamp, content }) => {
     const text = content ? textOf(content, ' ').trim() : '';
-    return text === ''
-      ? []
-      : [JSON.stringify({ author, timestamp, text: text.replaceAll(/\s*\n\s*/g, ' '), role: content?.role })];
+    return text === '' ? [] : [JSON.stringify({ author, timestamp, text: oneLine(text), role: content?.role })];
   });
   return lines.join('\n');
 }
+
+const oneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');
 
 const Line = z.object({
   author: z.string().catch(''),

@@ -1,6 +1,10 @@
+/** Characters of a name that are looked at; many more than are kept. */
+const maxSource = 500;
+
 /** `getPetById` and `Get pet-by ID` both make `get_pet_by_id`. Only ASCII letters and digits are kept. */
 export function snakeCase(text: string): string {
   return text
+    .slice(0, maxSource)
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')

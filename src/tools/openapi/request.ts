@@ -22,7 +22,7 @@ interface Target {
 /** The address of the first server, its variables filled in. Throws ConfigurationException unless it is absolute. */
 export function serverAddress(servers: readonly Server[], baseUrl: string | undefined): string {
   const { url = '/', variables = {} } = servers[0] ?? {};
-  const filled = url.replace(/\{([^}]*)\}/g, (_match, name: string) => String(variables[name]?.default ?? ''));
+  const filled = url.replace(/\{([^{}]*)\}/g, (_match, name: string) => String(variables[name]?.default ?? ''));
   const address = URL.canParse(filled, baseUrl) ? new URL(filled, baseUrl) : undefined;
   if (address && /^https?:$/.test(address.protocol)) return `${address.origin}${address.pathname}`.replace(/\/+$/, '');
   throw new AppError(
@@ -63,7 +63,7 @@ export function operationRequest(
 
 function addressOf({ server, path }: Target, parameters: Parameter[], args: JsonObject): URL {
   const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const filled = path.replace(/\{([^}]+)\}/g, (_match, name: string) => {
+  const filled = path.replace(/\{([^{}]+)\}/g, (_match, name: string) => {
     const parameter = byName.get(name);
     const text = parameter ? serializeSimple(parameter, args[parameter.argument], encodeURIComponent) : '';
     if (text === '') throw new AppError('invalid_request', `The argument for "${name}" of "${path}" is empty`);
