@@ -2,7 +2,7 @@ import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule }
 import { FileBox } from './file-box.ts';
 import { javascriptPrelude } from './javascript-prelude.ts';
 import { cutText, OutputText } from './output-text.ts';
-import type { WorkerJob, WorkerResult, WorkerSetup } from './worker-messages.ts';
+import type { WorkerJob, WorkerResult, WorkerStart } from './worker-messages.ts';
 
 const stackBytes = 512 * 1024;
 const decoder = new TextDecoder();
@@ -16,9 +16,9 @@ export class JavascriptMachine {
   readonly #output: OutputText;
   readonly #files: FileBox;
   readonly #interrupt: Int32Array;
-  readonly #setup: WorkerSetup;
+  readonly #setup: WorkerStart;
 
-  constructor(quickjs: QuickJSWASMModule, setup: WorkerSetup) {
+  constructor(quickjs: QuickJSWASMModule, setup: WorkerStart) {
     this.#setup = setup;
     this.#interrupt = new Int32Array(setup.interrupt);
     this.#output = new OutputText(setup.maxOutputBytes);

@@ -71,6 +71,9 @@ export const javascriptPrelude = `(function (host) {
     Object.defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true });
   }
 
+  // The interpreter does not count what shared buffers take, and there is nobody to share them with.
+  for (const name of ['SharedArrayBuffer', 'Atomics']) delete globalThis[name];
+
   return {
     describe,
     // Runs the timer that is due; gives the milliseconds until the next is, or -1 when none waits.

@@ -1,10 +1,12 @@
+import { inThread } from './interpreter-host.ts';
 import { type SandboxExecutor, sandboxExecutor, type SandboxLanguage } from './sandbox-executor.ts';
 import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
+import { workerEntry } from './worker-entry.ts';
 
 export const javascript: SandboxLanguage = {
   title: 'JavaScript',
   tags: ['javascript', 'js', 'typescript', 'ts'],
-  worker: 'javascript-worker',
+  start: inThread(workerEntry('javascript-worker')),
 };
 
 /**

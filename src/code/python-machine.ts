@@ -1,23 +1,26 @@
 import type { PyodideAPI } from 'pyodide';
 import type { PyProxy } from 'pyodide/ffi';
 import { FileBox } from './file-box.ts';
+import { limitMemory } from './interpreter-memory.ts';
 import { cutText, OutputText } from './output-text.ts';
 import { PythonFiles } from './python-files.ts';
-import { limitMemory } from './python-memory.ts';
 import { pythonPrelude } from './python-prelude.ts';
 import { lockRealm } from './realm-lock.ts';
-import type { WorkerJob, WorkerResult, WorkerSetup } from './worker-messages.ts';
+import type { WorkerJob, WorkerResult, WorkerStart } from './worker-messages.ts';
+
+/** What the interpreter is given at its start, in the version we are tested with. */
+const initialBytes = 30 * 1024 * 1024;
 
 type RunCode = (code: string) => Promise<string>;
 
 /** A Python interpreter with a working folder of its own. */
 export class PythonMachine {
   readonly #runCode: RunCode;
-  readonly #setup: WorkerSetup;
+  readonly #setup: WorkerStart;
   readonly #output: OutputText;
   readonly #files: PythonFiles;
 
-  private constructor(python: PyodideAPI, setup: WorkerSetup) {
+  private constructor(python: PyodideAPI, setup: WorkerStart) {
     // Our own code, which takes a text and gives one.
     this.#runCode = python.runPython(pythonPrelude, { globals: python.toPy({}) as PyProxy }) as RunCode;
     this.#setup = setup;
@@ -35,8 +38,8 @@ export class PythonMachine {
   }
 
   /** Loads the interpreter, then closes the thread to everything else. */
-  static async start(setup: WorkerSetup): Promise<PythonMachine> {
-    const memory = limitMemory(setup.memoryBytes);
+  static async start(setup: WorkerStart): Promise<PythonMachine> {
+    const memory = limitMemory(setup.memoryBytes, initialBytes);
     const { loadPyodide } = await import('pyodide');
     const timers = { setTimeout, clearTimeout };
     const python = await loadPyodide({ jsglobals: Object.assign(Object.create(null) as object, timers) });

@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
 import { AppError } from '../base/errors.ts';
+import { inProcess } from './interpreter-host.ts';
 import { type SandboxExecutor, sandboxExecutor, type SandboxLanguage } from './sandbox-executor.ts';
 import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
+import { workerEntry } from './worker-entry.ts';
 
 /** The version we are tested with; older ones lack parts we close. */
 export const pyodideVersion = '314.0.7';
@@ -9,7 +11,7 @@ export const pyodideVersion = '314.0.7';
 export const python: SandboxLanguage = {
   title: 'Python',
   tags: ['python', 'tool_code', 'py'],
-  worker: 'python-worker',
+  start: inProcess(workerEntry('python-process')),
 };
 
 /**

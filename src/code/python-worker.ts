@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PythonMachine } from './python-machine.ts';
-import type { WorkerJob, WorkerReply, WorkerSetup } from './worker-messages.ts';
+import type { WorkerJob, WorkerReply, WorkerStart } from './worker-messages.ts';
 
 // The entry of a worker thread: CPython, with all that leads out of it closed before any code is run.
 
@@ -9,7 +9,7 @@ const say = (reply: WorkerReply): void => port?.postMessage(reply);
 
 try {
   // What our own code started us with.
-  const machine = await PythonMachine.start(workerData as WorkerSetup);
+  const machine = await PythonMachine.start(workerData as WorkerStart);
   port?.on('message', (job: WorkerJob) => {
     machine.run(job).then(say, (error: unknown) => {
       // The interpreter itself is broken: nothing can be run in it any more.

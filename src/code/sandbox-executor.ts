@@ -1,15 +1,15 @@
 import type { CodeDelimiters, CodeExecutionInput, CodeExecutionOutput, CodeExecutor } from '../core/code-executor.ts';
 import type { RunContext } from '../core/runtime.ts';
+import type { StartHost } from './interpreter-host.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { Sandbox, workerEntry } from './sandbox.ts';
+import { Sandbox } from './sandbox.ts';
 
 /** A language a sandbox runs. */
 export interface SandboxLanguage {
   readonly title: string;
   /** The names code blocks are tagged with; the first is the one the model is shown. */
   readonly tags: readonly string[];
-  /** The worker's file, without its ending. */
-  readonly worker: string;
+  readonly start: StartHost;
 }
 
 type Run = (input: CodeExecutionInput, ctx: RunContext) => Promise<CodeExecutionOutput>;
@@ -22,7 +22,7 @@ export interface SandboxExecutor extends CodeExecutor {
 export function sandboxExecutor(languages: readonly SandboxLanguage[], settings: SandboxSettings): SandboxExecutor {
   const sandboxes = languages.map((language) => ({
     language,
-    sandbox: new Sandbox(workerEntry(language.worker), settings),
+    sandbox: new Sandbox(language.start, settings),
   }));
   const titles = languages.map(({ title }) => title).join(' and ');
   const { stateful, optimizeDataFile, errorRetryAttempts, executionResultDelimiters } = settings;

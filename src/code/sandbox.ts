@@ -1,17 +1,16 @@
 import { Buffer } from 'node:buffer';
-import { AppError } from '../base/errors.ts';
 import { Slots } from '../base/slots.ts';
 import type { CodeExecutionInput, CodeExecutionOutput } from '../core/code-executor.ts';
 import type { RunContext } from '../core/runtime.ts';
-import { nameFault } from '../schemas/names.ts';
+import type { StartHost } from './interpreter-host.ts';
+import { Interpreter } from './interpreter.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { SandboxThread } from './sandbox-thread.ts';
 import type { WorkerFile, WorkerJob } from './worker-messages.ts';
 
 interface HeldSession {
   /** Pieces of code of one session run one after the other. */
   readonly turn: Slots;
-  thread: SandboxThread | undefined;
+  thread: Interpreter | undefined;
 }
 
 /**
@@ -19,15 +18,15 @@ interface HeldSession {
  * are needed and are bounded in number.
  */
 export class Sandbox {
-  readonly #entry: URL;
+  readonly #start: StartHost;
   readonly #settings: SandboxSettings;
   readonly #slots: Slots;
-  readonly #running = new Set<SandboxThread>();
+  readonly #running = new Set<Interpreter>();
   /** By execution id, the one used last at the end. */
   readonly #sessions = new Map<string, HeldSession>();
 
-  constructor(entry: URL, settings: SandboxSettings) {
-    this.#entry = entry;
+  constructor(start: StartHost, settings: SandboxSettings) {
+    this.#start = start;
     this.#settings = settings;
     this.#slots = new Slots(settings.maxConcurrent);
   }
@@ -51,7 +50,7 @@ export class Sandbox {
   async #runOnce(job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
     await this.#slots.enter(signal);
     try {
-      const thread = new SandboxThread(this.#entry, this.#settings);
+      const thread = new Interpreter(this.#start, this.#settings);
       try {
         return await this.#runOn(thread, job, signal);
       } finally {
@@ -71,7 +70,7 @@ export class Sandbox {
       await this.#slots.enter(signal);
       try {
         if (session.thread === undefined || session.thread.isGone) {
-          session.thread = new SandboxThread(this.#entry, this.#settings);
+          session.thread = new Interpreter(this.#start, this.#settings);
         }
         return await this.#runOn(session.thread, job, signal);
       } finally {
@@ -85,24 +84,14 @@ export class Sandbox {
     }
   }
 
-  async #runOn(thread: SandboxThread, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
+  async #runOn(thread: Interpreter, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
     this.#running.add(thread);
     try {
       const { stdout, stderr, files } = await thread.run(job, signal);
-      return { stdout, stderr, outputFiles: this.#checked(files).map(fromWorker) };
+      return { stdout, stderr, outputFiles: files.map(fromWorker) };
     } finally {
       this.#running.delete(thread);
     }
-  }
-
-  /** A thread is held to the limits once more: what it says may be the word of code that broke out. */
-  #checked(files: readonly WorkerFile[]): readonly WorkerFile[] {
-    const { maxFiles, maxFileBytes } = this.#settings;
-    const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    if (files.length <= maxFiles && size <= maxFileBytes && files.every(({ name }) => !nameFault(name, true))) {
-      return files;
-    }
-    throw new AppError('tool_failed', 'The sandbox gave files beyond its limits');
   }
 
   /** Ends the sessions unused for longest when there are too many. */
@@ -131,7 +120,3 @@ const fromWorker = ({ name, mimeType, bytes }: WorkerFile): CodeExecutionOutput[
   mimeType,
   data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
 });
-
-/** The file a worker starts with, as a source beside sources or built beside built files. */
-export const workerEntry = (name: string): URL =>
-  new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);

@@ -32,6 +32,7 @@ export const textFile = (name: string, text: string): CodeFile => ({
 
 export const fileText = ({ data }: CodeFile): string => Buffer.from(data, 'base64').toString();
 
-/** Threads of this process that are still there, by what keeps them alive. */
-export const openThreads = (): number =>
-  process.getActiveResourcesInfo().filter((name) => name === 'Worker' || name === 'MessagePort').length;
+const kinds = new Set(['Worker', 'MessagePort', 'ProcessWrap']);
+
+/** Threads and processes of this process that are still there, by what keeps them alive. */
+export const openThreads = (): number => process.getActiveResourcesInfo().filter((name) => kinds.has(name)).length;

@@ -1,6 +1,4 @@
 const pageBytes = 64 * 1024;
-/** What the interpreter is given at its start, in the version we are tested with. */
-const initialBytes = 30 * 1024 * 1024;
 
 /** The memory of a WebAssembly program, which the types of Node leave out. */
 interface Memory {
@@ -12,10 +10,10 @@ interface WithWebAssembly {
 }
 
 /**
- * Watches how much memory the interpreters of this thread take: from `begin` on they may grow by so many bytes, and are
- * refused more, which code sees as a MemoryError.
+ * Watches how much WebAssembly memory the interpreter of this thread takes, which begins with `initialBytes`: from
+ * `begin` on it may grow by so many bytes, and is refused more, which code sees as an error of its own language.
  */
-export function limitMemory(bytes: number): { begin(): void } {
+export function limitMemory(bytes: number, initialBytes: number): { begin(): void } {
   let ceiling = Infinity;
   let taken = initialBytes;
   const { prototype } = (globalThis as unknown as WithWebAssembly).WebAssembly.Memory;

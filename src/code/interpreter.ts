@@ -1,56 +1,39 @@
-import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
+import type { EndReason, InterpreterHost, StartHost } from './interpreter-host.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { interruptNow, WorkerReply, type WorkerJob, type WorkerSetup } from './worker-messages.ts';
+import { interruptNow, isWithin, WorkerReply, type WorkerJob, type WorkerSetup } from './worker-messages.ts';
 
 /** How long an interpreter may take to load, and an interrupted one to stop by itself. */
 const loadMs = 60_000;
 const graceMs = 1000;
-/** For what an interpreter needs beside the memory of the code. */
-const ownHeapMb = 256;
 
 type Done = Extract<WorkerReply, { kind: 'done' }>;
-type Ending = { readonly kind: 'ended'; readonly why: 'closed' | 'memory' | 'time' | 'crash' };
+type Ending = { readonly kind: 'ended'; readonly why: EndReason };
 
-/** One interpreter in a worker thread. What runs in it can be ended at any moment, endless loops included. */
-export class SandboxThread {
-  readonly #worker: Worker;
-  readonly #interrupt = new Int32Array(new SharedArrayBuffer(4));
+/** One interpreter in a thread or a process. What runs in it can be ended at any moment, endless loops included. */
+export class Interpreter {
+  readonly #host: InterpreterHost;
   readonly #settings: SandboxSettings;
   readonly #isReady: Promise<WorkerReply | Ending>;
   #answer: ((reply: WorkerReply | Ending) => void) | undefined;
   #ending: Ending | undefined;
 
-  constructor(entry: URL, settings: SandboxSettings) {
+  constructor(start: StartHost, settings: SandboxSettings) {
     this.#settings = settings;
     const setup: WorkerSetup = {
       memoryBytes: settings.memoryMb * 1024 * 1024,
       maxOutputBytes: settings.maxOutputBytes,
       maxFiles: settings.maxFiles,
       maxFileBytes: settings.maxFileBytes,
-      interrupt: this.#interrupt.buffer,
     };
-    this.#worker = new Worker(entry, {
-      workerData: setup,
-      env: {},
-      execArgv: [],
-      argv: [],
-      stdout: true,
-      stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: ownHeapMb },
+    this.#host = start(setup, {
+      onMessage: (message) => {
+        const reply = WorkerReply.safeParse(message);
+        if (reply.success && isWithin(reply.data, setup)) this.#answer?.(reply.data);
+        else this.#end('crash');
+      },
+      onEnd: (why) => this.#end(why),
     });
-    // A warning of the runtime is of no use to anybody, and must not pile up.
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#worker.on('message', (message: unknown) => {
-      const reply = WorkerReply.safeParse(message);
-      if (reply.success) this.#answer?.(reply.data);
-      else this.#end('crash');
-    });
-    this.#worker.on('error', (error: NodeJS.ErrnoException) => {
-      this.#end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash');
-    });
-    this.#worker.on('exit', () => this.#end('crash'));
     this.#isReady = this.#reply(loadMs);
   }
 
@@ -80,26 +63,23 @@ export class SandboxThread {
     }
   }
 
-  /** Ends the thread at once, whatever it does. */
+  /** Ends it at once, whatever it does. */
   async close(): Promise<void> {
     this.#end('closed');
-    await this.#worker.terminate();
+    await this.#host.kill();
   }
 
   async #exchange(job: WorkerJob): Promise<WorkerReply | Ending> {
     const { timeoutMs } = this.#settings;
     let isLate = false;
-    Atomics.store(this.#interrupt, 0, 0);
+    this.#host.interrupt(0);
     const interrupt = setTimeout(() => {
       isLate = true;
-      Atomics.store(this.#interrupt, 0, interruptNow);
-      Atomics.notify(this.#interrupt, 0);
+      this.#host.interrupt(interruptNow);
     }, timeoutMs);
     try {
       const replied = this.#reply(timeoutMs + graceMs);
-      // A thread is no window: it has no origin.
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin
-      if (!this.isGone) this.#worker.postMessage(job);
+      if (!this.isGone) this.#host.post(job);
       const reply = await replied;
       if (!isLate || reply.kind !== 'done') return reply;
       return { ...reply, stderr: this.#tooLong };
@@ -124,8 +104,8 @@ export class SandboxThread {
     if (this.#ending) return;
     this.#ending = { kind: 'ended', why };
     this.#answer?.(this.#ending);
-    // Nobody waits for the thread here; terminating one that is gone already does nothing, and neither can fail.
-    void this.#worker.terminate();
+    // Nobody waits for its end here; ending what is gone already does nothing, and neither can fail.
+    void this.#host.kill();
   }
 
   #explain({ why }: Ending): string {
