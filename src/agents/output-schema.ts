@@ -6,8 +6,7 @@ import type { RunContext, Tool } from '../core/runtime.ts';
 import { type Content, textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { Checked, ValueSchema } from '../tools/value-schema.ts';
-
-export const answerToolName = 'set_model_response';
+import { answerToolName } from './reserved-names.ts';
 
 /** Models that take either a schema or functions, not both. */
 const eitherOr = /(?:^|\/)gemini-[12]\b/;

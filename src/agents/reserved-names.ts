@@ -5,6 +5,19 @@ export const requestNames = {
   input: 'adk_request_input',
 } as const;
 
+/** Functions of the runtime's own that models call. */
+export const transferToolName = 'transfer_to_agent';
+export const answerToolName = 'set_model_response';
+export const taskCompletedName = 'task_completed';
+
+/** Names that no tool of somebody else's may have: the runtime takes their calls for its own. */
+export const reservedNames: ReadonlySet<string> = new Set([
+  ...Object.values(requestNames),
+  transferToolName,
+  answerToolName,
+  taskCompletedName,
+]);
+
 /** Whether a call is between runtime and user only. Models may call for input themselves (as role `model`): that is a tool. */
 export const isInternalCall = (name: string, role: string): boolean =>
   name === requestNames.confirmation ||

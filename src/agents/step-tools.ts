@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode, errorText } from '../base/errors.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
 import type { RunContext, Tool, Toolset } from '../core/runtime.ts';
+import { reservedNames } from './reserved-names.ts';
 
 /** The tools of one step: what the model is told, what its calls find, and who else shapes the request. */
 export interface StepTools {
@@ -50,18 +51,49 @@ export async function listTools(
 ): Promise<StepTools> {
   const missing: MissingToolset[] = [];
   const lists = await Promise.all(
-    items.map(async (item) => {
-      if (item.kind === 'tool') return [item];
+    items.map(async (item): Promise<OfferedTools> => {
+      if (item.kind === 'tool') return { isRemote: false, tools: [item] };
+      const isRemote = item.isRemote === true;
       try {
-        return (await replaced(item, ctx)) ?? [item, ...(await item.getTools(ctx))];
+        return { isRemote, tools: (await replaced(item, ctx)) ?? [item, ...(await item.getTools(ctx))] };
       } catch (error) {
         missing.push(missingToolset(item, error, ctx));
-        return [];
+        return { isRemote, tools: [] };
       }
     }),
   );
-  return stepTools(agent, lists.flat(), missing);
+  return stepTools(agent, withoutClashes(lists, ctx), missing);
 }
+
+interface OfferedTools {
+  readonly isRemote: boolean;
+  readonly tools: readonly (Tool | Toolset)[];
+}
+
+/** Leaves out what a server offers under a name that is the runtime's, the author's or another server's: it is not the author who chose it. */
+function withoutClashes(lists: readonly OfferedTools[], ctx: RunContext): (Tool | Toolset)[] {
+  const local = lists.flatMap(({ isRemote, tools }) => (isRemote ? [] : tools.filter(({ kind }) => kind === 'tool')));
+  const taken = new Set<string | undefined>([...reservedNames, ...local.map(({ name }) => name)]);
+  return lists.flatMap(({ isRemote, tools }) => {
+    if (!isRemote) return tools;
+    const toolset = tools.find(({ kind }) => kind === 'toolset')?.name;
+    return tools.filter((tool) => {
+      const { kind, name } = tool;
+      if (kind === 'toolset') return true;
+      if (!taken.has(name)) {
+        taken.add(name);
+        return true;
+      }
+      const about = { agent: ctx.agent.name, toolset, tool: name };
+      if (!toldOf.has(tool)) ctx.log?.warn(about, 'a tool of a server is left out: its name is taken');
+      toldOf.add(tool);
+      return false;
+    });
+  });
+}
+
+/** Tools whose names clashed: once is enough to warn. */
+const toldOf = new WeakSet<Tool | Toolset>();
 
 function missingToolset({ name = 'unnamed' }: Toolset, error: unknown, ctx: RunContext): MissingToolset {
   ctx.signal.throwIfAborted();

@@ -4,9 +4,8 @@ import type { Agent, RunContext, Tool } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { enter } from './enter.ts';
 import { definitionOf } from './llm-definition.ts';
+import { transferToolName } from './reserved-names.ts';
 import { type AgentTree, indexTree } from './tree.ts';
-
-export const transferToolName = 'transfer_to_agent';
 
 /** Whom an LLM agent may hand over to: its sub-agents, its parent and its parent's other children, as far as allowed. */
 export function transferTargets(agent: Agent, tree: AgentTree): Agent[] {

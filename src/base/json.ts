@@ -40,7 +40,8 @@ function faultIn(value: unknown, depth: number, left: { values: number; length: 
     return kind === 'bigint' || kind === 'function' || kind === 'symbol' ? `it holds a ${kind}` : undefined;
   }
   if (depth >= maxEventDepth) return `it is nested deeper than ${maxEventDepth} levels`;
-  if ('toJSON' in value && !(value instanceof Date)) return 'it holds an object with a JSON form of its own';
+  if ('toJSON' in value && typeof value.toJSON === 'function' && !(value instanceof Date))
+    return 'it holds an object with a JSON form of its own';
   for (const key in value) {
     left.values -= 1;
     if (left.values < 0) return 'it holds too many values';

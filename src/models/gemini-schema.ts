@@ -37,9 +37,9 @@ const types = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJEC
  */
 export function toGeminiSchema(schema: JsonObject): JsonObject | undefined {
   try {
-    return translate(schema, { root: schema, open: [] });
+    return translate(schema, { root: schema, open: [], budget: { left: maxSteps } });
   } catch (error) {
-    if (error === inexpressible) return undefined;
+    if (error === inexpressible || error instanceof URIError) return undefined;
     throw error;
   }
 }
@@ -48,10 +48,15 @@ interface Place {
   readonly root: JsonObject;
   /** The references that led here. */
   readonly open: readonly string[];
+  readonly budget: { left: number };
 }
 
+/** Schemas within a schema, references followed. Some double at each reference: those are sent as they are. */
+const maxSteps = 10_000;
+
 function translate(value: unknown, place: Place): JsonObject {
-  if (!isJsonObject(value)) throw inexpressible;
+  if (!isJsonObject(value) || place.budget.left <= 0) throw inexpressible;
+  place.budget.left -= 1;
   if (typeof value['$ref'] === 'string') return inline(value, value['$ref'], place);
   const variants = variantsOf(value);
   if (variants) return translateUnion(value, variants, place);
@@ -67,7 +72,7 @@ function inline(schema: JsonObject, ref: string, place: Place): JsonObject {
   }
   if (!isJsonObject(target)) throw inexpressible;
   const { $ref: _, ...beside } = schema;
-  return translate({ ...target, ...beside }, { root: place.root, open: [...place.open, ref] });
+  return translate({ ...target, ...beside }, { ...place, open: [...place.open, ref] });
 }
 
 /** The alternatives of a schema, whichever of its many spellings says that there are some. */

@@ -127,3 +127,16 @@ it('never says what the real API would refuse, and leaves the schema alone', () 
     }),
   );
 });
+
+it('sends schemas as they are that would double with each reference or choice', () => {
+  const doubling = Object.fromEntries(
+    Array.from({ length: 40 }, (_, level) => {
+      const next = { $ref: `#/$defs/d${level + 1}` };
+      return [`d${level}`, { type: 'object', properties: { left: next, right: next } }];
+    }),
+  );
+  const schema = { $ref: '#/$defs/d0', $defs: { ...doubling, d40: { type: 'string' } } };
+
+  expect(toGeminiSchema(schema)).toBeUndefined();
+  expect(toGeminiSchema({ $ref: '#/%zz' })).toBeUndefined();
+});

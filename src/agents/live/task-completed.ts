@@ -1,8 +1,7 @@
 import type { RunContext, Tool } from '../../core/runtime.ts';
 import type { Event } from '../../schemas/event.ts';
+import { taskCompletedName } from '../reserved-names.ts';
 import { indexTree } from '../tree.ts';
-
-const taskCompletedName = 'task_completed';
 
 /** How an agent of a sequence says, in a conversation that has no end of its own, that it is the next one's turn. */
 export const taskCompleted: Tool = {

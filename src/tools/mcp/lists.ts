@@ -85,9 +85,10 @@ async function allPages(session: McpSession, kind: ListKind, limit: RequestLimit
   for (let page = 0; page < maxPages && items.length < maxItems; page += 1) {
     const result = await session.listPage(kind, cursor, limit);
     const listed = result[kind];
-    if (Array.isArray(listed)) items.push(...(listed as unknown[]));
+    // Not in one go: a call takes no more than some 100,000 arguments.
+    if (Array.isArray(listed)) for (const item of listed.slice(0, maxItems - items.length)) items.push(item);
     cursor = result.nextCursor;
     if (cursor === undefined || cursor === '') break;
   }
-  return items.slice(0, maxItems);
+  return items;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { jsonFault, type JsonObject } from '../../base/json.ts';
 import type { RunLog, Tool, ToolContext } from '../../core/runtime.ts';
 import type { McpOptions } from './options.ts';
 
@@ -16,7 +16,9 @@ const ServerTool = z.looseObject({
 });
 
 const maxNameLength = 64;
+/** Characters of JSON: of one tool, and of all that a server offers. Models are told all of it at each step. */
 const maxDeclaration = 256 * 1024;
+const maxDeclarations = 4 * 1024 * 1024;
 
 export interface ServerToolMaker {
   readonly options: McpOptions;
@@ -32,11 +34,14 @@ export interface ServerToolMaker {
 export function serverTools(listed: readonly unknown[], maker: ServerToolMaker): Tool[] {
   const { options, log } = maker;
   const tools = new Map<string, Tool>();
+  let room = maxDeclarations;
   for (const item of listed) {
     try {
       const tool = serverTool(item, maker);
       if (!tool) continue;
       if (tools.has(tool.name)) throw unusable(options, tool.name, 'another tool has the same name');
+      room -= JSON.stringify(tool.declaration).length;
+      if (room < 0) throw unusable(options, tool.name, 'the server offers more than a model can be told');
       tools.set(tool.name, tool);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -51,8 +56,10 @@ export function serverTools(listed: readonly unknown[], maker: ServerToolMaker):
 
 /** `undefined` for tools that only run as tasks: nothing is wrong with them. */
 function serverTool(item: unknown, { options, call }: ServerToolMaker): Tool | undefined {
+  const given = nameIn(item);
+  const fault = jsonFault(item);
+  if (fault !== undefined) throw unusable(options, given, fault);
   const parsed = ServerTool.safeParse(item);
-  const given = typeof item === 'object' && item !== null && 'name' in item ? String(item.name) : '';
   if (!parsed.success) {
     throw unusable(
       options,
@@ -85,6 +92,9 @@ function serverTool(item: unknown, { options, call }: ServerToolMaker): Tool | u
     run: (args, ctx) => call(original, args, ctx),
   };
 }
+
+const nameIn = (item: unknown): string =>
+  typeof item === 'object' && item !== null && 'name' in item && typeof item.name === 'string' ? item.name : '';
 
 /** Servers may put more into names than models take: `files/read` is offered as `files_read`. */
 export function usableName(name: string): string {
