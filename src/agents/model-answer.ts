@@ -124,8 +124,10 @@ export function markedIfSilent(response: ModelResponse): ModelResponse {
   return { ...response, errorCode: noContent, errorMessage: response.errorMessage ?? `The model returned ${why}` };
 }
 
-const isMeaningful = ({ text, thought, thoughtSignature: _signature, ...rest }: Part): boolean =>
-  Object.keys(rest).length > 0 || (!thought && text !== undefined && text.trim() !== '');
+const isMeaningful = ({ text, thought, ...rest }: Part): boolean =>
+  rest.functionCall !== undefined || (!thought && (text === undefined ? hasPayload(rest) : text.trim() !== ''));
+
+const hasPayload = ({ thoughtSignature: _signature, ...rest }: Part): boolean => Object.keys(rest).length > 0;
 
 /** What an answer without content may tell. Usage alone is nothing to show. */
 export const saysSomethingElse = (response: ModelResponse): boolean =>

@@ -26,8 +26,10 @@ export function fromResponses(answer: Answer, items: readonly Item[] = answer.ou
         const text = content.type === 'refusal' ? content.refusal : content.text;
         parts.push({ text, ...(item.phase ? { partMetadata: { phase: item.phase } } : {}) });
       }
-    } else if (item.type === 'reasoning') parts.push(reasoningPart(item));
-    else if (item.type === 'function_call') {
+    } else if (item.type === 'reasoning') {
+      const part = reasoningPart(item);
+      if (part) parts.push(part);
+    } else if (item.type === 'function_call') {
       const args = parseArguments(item.arguments);
       if (args) parts.push({ functionCall: { id: item.call_id, name: item.name, args } });
       else malformed = true;
@@ -42,10 +44,13 @@ export function fromResponses(answer: Answer, items: readonly Item[] = answer.ou
   };
 }
 
-function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part {
+/** `undefined` for reasoning that is neither told nor has to be handed back. */
+function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part | undefined {
   const told = item.summary.length > 0 ? item.summary : (item.content ?? []);
+  const text = told.map(({ text: paragraph }) => paragraph).join('\n\n');
+  if (text === '' && !item.encrypted_content) return undefined;
   return {
-    text: told.map(({ text }) => text).join('\n\n'),
+    ...(text !== '' && { text }),
     thought: true,
     ...(item.encrypted_content ? { thoughtSignature: item.encrypted_content } : {}),
     partMetadata: { reasoningId: item.id },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { remoteAgent, type RemoteAgentSpec } from '../../src/agents/remote-agent.ts';
+import { narrationStart, quoted } from '../../src/agents/request/narration.ts';
 import { sequentialAgent } from '../../src/agents/workflow.ts';
 import { textOf } from '../../src/schemas/content.ts';
 import { functionCalls, type Event } from '../../src/schemas/event.ts';
@@ -116,8 +117,8 @@ it('tells what others said, without their thoughts, and what came since it last 
   await runAll(runner, say(key, 'two'));
 
   const heard = turns.map(({ message }) => message.parts?.map(({ text }) => text));
-  expect(heard[0]).toEqual(['one', 'For context:', '[first] said: I am first']);
-  expect(heard[1]).toEqual(['two', 'For context:', '[first] said: I am first']);
+  expect(heard[0]).toEqual(['one', narrationStart, `[first] said:\n${quoted('I am first')}`]);
+  expect(heard[1]).toEqual(['two', narrationStart, `[first] said:\n${quoted('I am first')}`]);
 });
 
 it('says which task failed, in the words of the agent, and lets the run go on', async () => {

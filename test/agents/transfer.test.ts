@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
+import { narrationStart, quoted } from '../../src/agents/request/narration.ts';
 import { sequentialAgent } from '../../src/agents/workflow.ts';
 import type { Agent } from '../../src/core/runtime.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';
@@ -134,13 +135,16 @@ it('tells other agents what was said, as the user', async () => {
     {
       role: 'user',
       parts: [
-        { text: 'For context:' },
-        { text: '[root] called the tool "transfer_to_agent" with {"agent_name":"math"}' },
+        { text: narrationStart },
+        { text: `[root] called the tool "transfer_to_agent" with:\n${quoted('{"agent_name":"math"}')}` },
       ],
     },
     {
       role: 'user',
-      parts: [{ text: 'For context:' }, { text: '[root] got from the tool "transfer_to_agent": {"result":null}' }],
+      parts: [
+        { text: narrationStart },
+        { text: `[root] got from the tool "transfer_to_agent":\n${quoted('{"result":null}')}` },
+      ],
     },
   ]);
 });

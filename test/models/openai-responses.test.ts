@@ -148,3 +148,17 @@ it('fails when the response did, when the stream carries an error, or when it en
     message: expect.stringMatching(/: no \[redacted\]$/),
   });
 });
+
+it('makes no thought of reasoning that is neither told nor has to be handed back', async () => {
+  const reasoning = { type: 'reasoning', id: 'r', summary: [] };
+  const said = { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] };
+
+  const [plain] = await ask(responses({ output: [reasoning, said] }));
+  const [handedBack] = await ask(responses({ output: [{ ...reasoning, encrypted_content: 'e' }, said] }));
+
+  expect(plain?.content?.parts).toEqual([{ text: 'a' }]);
+  expect(handedBack?.content?.parts).toEqual([
+    { thought: true, thoughtSignature: 'e', partMetadata: { reasoningId: 'r' } },
+    { text: 'a' },
+  ]);
+});
