@@ -117,6 +117,11 @@ export const Config = z.strictObject({
     value: 'COUNT',
     shown: 'no limit',
   }),
+  sessionMemory: setting(
+    size(1024 ** 4).optional(),
+    'What sessions kept in memory may take together; more is refused with 507',
+    { value: 'SIZE', shown: 'half of the heap limit' },
+  ),
   artifactVersionTtl: setting(
     timeToLive().optional(),
     'Time after it was saved that a version of an artifact is deleted; the newest one stays',

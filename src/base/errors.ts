@@ -51,6 +51,7 @@ export const httpStatus = {
   model_unavailable: 502,
   unavailable: 503,
   timed_out: 504,
+  storage_full: 507,
   LlmCallsLimitExceededException: 500,
   ConfigurationException: 500,
   A2AClientError: 502,

@@ -152,13 +152,16 @@ export function storedEventJson(event: Event): string {
   const known = storedTexts.get(event);
   if (known !== undefined) return known;
   const text = eventJson(event);
-  if (Object.isFrozen(event)) storedTexts.set(event, text);
+  if (Object.isFrozen(event)) rememberEventJson(event, text);
   return text;
 }
 
+/** Texts above this take more room than the time they save is worth. */
+const maxRemembered = 64 * 1024;
+
 /** Notes the JSON text a frozen event was read from, so that it is not made again. */
 export function rememberEventJson(event: Event, text: string): void {
-  storedTexts.set(event, text);
+  if (text.length <= maxRemembered) storedTexts.set(event, text);
 }
 
 /** Reads an event from its JSON text, in either spelling of its keys. Throws a ZodError or SyntaxError. */

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import type { SessionKey } from '../schemas/session.ts';
@@ -38,6 +39,8 @@ export interface ServiceOptions {
   /** What the sessions are kept to; databases are cleaned by `collectGarbage`. */
   readonly sessionTtl?: number | undefined;
   readonly maxSessions?: number | undefined;
+  /** What sessions in memory may take together. Default: half of the heap. */
+  readonly sessionMemory?: number | undefined;
   /** Whether a session has a run: then memory does not forget it. */
   readonly isInUse?: (key: SessionKey) => boolean;
   /** Told of a session that memory has forgotten because it was beyond these limits. */
@@ -86,7 +89,7 @@ export function openServices(options: ServiceOptions): OpenedServices {
 function sessionsAt(
   place: ServicePlace,
   databases: Databases,
-  { sessionTtl, maxSessions, isInUse, forget }: ServiceOptions & { forget: (key: SessionKey) => void },
+  { sessionTtl, maxSessions, sessionMemory, isInUse, forget }: ServiceOptions & { forget: (key: SessionKey) => void },
 ): SessionService {
   if (place.kind === 'sqlite') return new SqlSessions(new SqliteSessionTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlSessions(new PostgresSessionTables(databases.postgres(place.uri)));
@@ -95,6 +98,7 @@ function sessionsAt(
   return new InMemorySessions({
     ...(sessionTtl !== undefined && { idleMs: sessionTtl }),
     ...(maxSessions !== undefined && { maxSessions }),
+    maxBytes: sessionMemory ?? getHeapStatistics().heap_size_limit / 2,
     ...(isInUse && { isInUse }),
     onEvicted: forget,
   });

@@ -3,6 +3,7 @@ import { yieldWhenDue } from '../../base/event-loop.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { Order, type Ordered } from '../../base/order.ts';
+import { roughSize } from '../../base/rough-size.ts';
 import { markImported } from '../../core/imported-events.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
@@ -24,6 +25,8 @@ import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState 
 export interface InMemorySessionsOptions {
   /** Sessions kept; beyond it the least recently used one is forgotten. Default: no limit. */
   readonly maxSessions?: number;
+  /** Bytes of all sessions together, roughly; what would go beyond them is refused. Default: no limit. */
+  readonly maxBytes?: number | undefined;
   /** Milliseconds after its last use that a session may be forgotten. Default: never. */
   readonly idleMs?: number;
   /** Whether a session has a run: then it is not forgotten. */
@@ -54,6 +57,7 @@ interface StoredSession extends Ordered<StoredSession> {
   positions: Map<string, number> | undefined;
   lastUpdateTime: number;
   usedAt: number;
+  bytes: number;
 }
 
 /**
@@ -66,6 +70,7 @@ export class InMemorySessions implements SessionService {
   readonly #recency = new Order<StoredSession>();
   readonly #options: InMemorySessionsOptions;
   #created = 0;
+  #bytes = 0;
   /** Without a limit nobody asks who was used last, and keeping account of it touches the neighbours of every session used. */
   readonly #forgets: boolean;
 
@@ -92,6 +97,8 @@ export class InMemorySessions implements SessionService {
     if (new Set(events.map((event) => event.id)).size < events.length)
       throw new AppError('invalid_request', 'Two events have the same id');
 
+    const bytes = events.reduce((sum, event) => sum + sizeOf(event), sessionBytes + roughSize(options.state ?? {}));
+    this.#take(bytes);
     const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
     const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
     const now = Date.now();
@@ -107,6 +114,7 @@ export class InMemorySessions implements SessionService {
         options.lastUpdateTime ?? now / 1000,
       ),
       usedAt: now,
+      bytes,
       before: undefined,
       after: undefined,
     };
@@ -157,6 +165,9 @@ export class InMemorySessions implements SessionService {
     if (positionOf(stored, event.id) !== undefined) {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }
+    const bytes = sizeOf(event);
+    this.#take(bytes);
+    stored.bytes += bytes;
     const kept = storedEvent(event);
     stored.events.push(kept);
     stored.positions?.set(kept.id, stored.events.length - 1);
@@ -195,6 +206,18 @@ export class InMemorySessions implements SessionService {
     return stored;
   }
 
+  /** Throws `storage_full` when there is no room. */
+  #take(bytes: number): void {
+    const { maxBytes = Infinity } = this.#options;
+    if (this.#bytes + bytes > maxBytes) {
+      throw new AppError(
+        'storage_full',
+        'There is no room for more sessions in memory: delete some, or keep them in a database',
+      );
+    }
+    this.#bytes += bytes;
+  }
+
   /** Stops at the first session that may stay: they are ordered by use. No timer, the next caller pays. */
   #evict(): void {
     if (!this.#forgets) return;
@@ -221,6 +244,7 @@ export class InMemorySessions implements SessionService {
   /** Records of users and apps go with their last session, unless they have state to remember. */
   #remove(stored: StoredSession): void {
     const { appName, userId, sessionId } = stored.key;
+    this.#bytes -= stored.bytes;
     if (this.#forgets) this.#recency.remove(stored);
     const app = this.#apps.get(appName);
     const user = app?.users.get(userId);
@@ -228,6 +252,23 @@ export class InMemorySessions implements SessionService {
     if (user?.sessions.size === 0 && isEmpty(user.state)) app?.users.delete(userId);
     if (app?.users.size === 0 && isEmpty(app.state)) this.#apps.delete(appName);
   }
+}
+
+/** What a session and an event take besides what they say. */
+const sessionBytes = 1024;
+const eventBytes = 512;
+
+/** Roughly the bytes of an event, from what may be large in it: this is done for each event of each run. */
+function sizeOf({ content, actions, output, customMetadata }: Event): number {
+  let size = eventBytes;
+  for (const part of content?.parts ?? []) size += part.text === undefined ? roughSize(part) : part.text.length;
+  for (const _ in actions.stateDelta) {
+    size += roughSize(actions.stateDelta);
+    break;
+  }
+  if (output !== undefined) size += roughSize(output);
+  if (customMetadata !== undefined) size += roughSize(customMetadata);
+  return size;
 }
 
 /** Most sessions stay short, and a map of its own would double what one weighs. */

@@ -65,3 +65,23 @@ it('does not let a list keep sessions alive', async () => {
 
   expect(await sessions.listSessions(owner)).toEqual([]);
 });
+
+it('refuses what would take more bytes than it may, and takes it once something is deleted', async () => {
+  const sessions = new InMemorySessions({ maxBytes: 100_000 });
+  const owner = { appName: 'app', userId: 'u' };
+  const first = await sessions.createSession(owner, { sessionId: 'first' });
+  const second = await sessions.createSession(owner, { sessionId: 'second' });
+  await sessions.appendEvent(first, saying('x'.repeat(60_000)));
+
+  await expect(sessions.appendEvent(second, saying('x'.repeat(60_000)))).rejects.toMatchObject({
+    code: 'storage_full',
+  });
+  await expect(sessions.createSession(owner, { events: [saying('x'.repeat(60_000))] })).rejects.toMatchObject({
+    code: 'storage_full',
+  });
+  await sessions.appendEvent(second, saying('small'));
+  expect((await sessions.listEvents({ ...owner, sessionId: 'second' })).total).toBe(1);
+  await sessions.deleteSession({ ...owner, sessionId: 'first' });
+
+  await sessions.appendEvent(second, saying('x'.repeat(60_000)));
+});
