@@ -46,6 +46,8 @@ export type Rank = (typeof ranks)[keyof typeof ranks];
 /** A run that has begun. */
 export interface Begun {
   readonly fence: number;
+  /** As the store has it, in milliseconds since the epoch. */
+  readonly startedAtMs: number;
   /** A run that ends the one in progress waits behind this one, which stores its message and ends. */
   readonly isSuperseded: boolean;
   /** The id of a run whose events it takes back: of those it took the place of, the last that ran. */
@@ -55,6 +57,9 @@ export interface Begun {
 /** Where a run stands: it has begun when it has a fence, the number under which it owns its session. */
 export interface Placed {
   readonly ref: RunRef;
+  /** As the store has them, in milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | undefined;
   readonly fence: number | undefined;
   /** Events it stored before, when it is one that goes on. */
   readonly steps: number;

@@ -179,6 +179,7 @@ export class DurableLine implements RunLine {
   async #place(turn: DurableTurn, policy: OnBusy, arrival: Arrival): Promise<void> {
     const placing = placingOf(policy, turn.isHold, this.#maxQueued);
     const claim = arrival.claim ?? (await this.#enterStore(turn, { ...arrival, policy }, placing));
+    turn.createdAtMs = claim.createdAtMs ?? turn.createdAtMs;
     turn.ref = claim.ref;
     arrival.onKept?.();
     turn.takesBack = arrival.takesBack ?? arrival.claim?.takesBack;
@@ -199,7 +200,7 @@ export class DurableLine implements RunLine {
       if (begun === 'gone' || begun === 'deleted') {
         turn.giveUp(begun === 'gone' ? lostRun(turn.id) : sessionGone(turn.key));
       } else if (begun !== 'waits') {
-        turn.begin(claim, begun.fence, sessions);
+        turn.begin({ ...claim, startedAtMs: begun.startedAtMs }, begun.fence, sessions);
         if (!turn.isHold) {
           turn.takesBack = begun.takesBack;
           if (begun.isSuperseded) turn.abort(superseded());

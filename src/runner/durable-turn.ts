@@ -23,7 +23,7 @@ export interface TurnLine {
 export class DurableTurn implements Turn, LocalRun {
   readonly id: string;
   readonly key: SessionKey;
-  readonly createdAtMs = Date.now();
+  createdAtMs = Date.now();
   startedAtMs: number | undefined;
   takesBack: string | undefined;
   session: Session | undefined;
@@ -79,11 +79,11 @@ export class DurableTurn implements Turn, LocalRun {
     return this.#evicted !== undefined;
   }
 
-  begin({ ref, steps }: Claim, fence: number, sessions: SessionService): void {
+  begin({ ref, steps, startedAtMs }: Claim, fence: number, sessions: SessionService): void {
     this.ref = ref;
     this.fence = fence;
     this.#steps = steps;
-    this.startedAtMs = Date.now();
+    this.startedAtMs = startedAtMs ?? Date.now();
     this.#sessions = new GuardedSessions(sessions, {
       key: this.key,
       next: () => this.#guard(ref, fence),

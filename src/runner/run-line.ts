@@ -32,6 +32,9 @@ export interface Claim {
   readonly steps: number;
   /** The run whose events it takes back. */
   readonly takesBack?: string | undefined;
+  /** Times of its record, in milliseconds since the epoch. */
+  readonly createdAtMs?: number;
+  readonly startedAtMs?: number | undefined;
 }
 
 /** How a run begins: beside what it is asked for. */

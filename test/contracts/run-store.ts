@@ -261,6 +261,25 @@ export function runStoreContract(name: string, open: () => Promise<RunStores> | 
       expect(await other.asked(key(), 'other')).toBeUndefined();
     });
 
+    it('says when a run was created and begun as its record has it', async () => {
+      const first = await one.enter(run({ key: key('e-first') }), queue);
+      const second = await one.enter(run({ key: key('e-second') }), queue);
+      await one.finish(first.ref, first.fence, done);
+      const begun = await one.begin(second.ref);
+
+      const times = async (runId: string): Promise<unknown> => {
+        const { createdAt, startedAt } = (await other.find(key(runId)))!.run;
+        return { createdAt, startedAt };
+      };
+      const { createdAtMs, startedAtMs = 0 } = first;
+      expect(await times('e-first')).toEqual({ createdAt: createdAtMs / 1000, startedAt: startedAtMs / 1000 });
+      expect(begun).toMatchObject({ fence: expect.any(Number) });
+      expect(await times('e-second')).toEqual({
+        createdAt: second.createdAtMs / 1000,
+        startedAt: (begun as { startedAtMs: number }).startedAtMs / 1000,
+      });
+    });
+
     it('forgets runs that are over for long enough, with their keys, and no others', async () => {
       const ended = ['done', 'failed', 'cancelled', 'interrupted'] as const;
       const old = ended.map((status) => run({ idempotencyKey: status, key: key(`e-${status}`) }));

@@ -4,10 +4,12 @@ import { forgottenAtOnce, isEnded } from './run-rows.ts';
 
 // Whoever changes a run's place locks the row of its session first: that row orders everything.
 
+const msOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)`;
+
 /** Columns of a run as it is shown. */
 export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNumber", r.invocation_id as "runId",
   s.app_name as "appName", s.user_id as "userId", s.id as "sessionId", r.state, r.error, r.home, r.fingerprint,
-  extract(epoch from r.created_at)::float8 as "createdAt", extract(epoch from r.started_at)::float8 as "startedAt",
+  (${msOf('r.created_at')} / 1000)::float8 as "createdAt", (${msOf('r.started_at')} / 1000)::float8 as "startedAt",
   extract(epoch from r.ended_at)::float8 as "endedAt"`;
 
 /** Who goes next: the run in progress, then those of the highest rank (`front`), as they came. */
@@ -37,7 +39,8 @@ export const enterStatement = `with s as (
       pos = default,
       cancel = null, error = null, ended_at = null, attempts = 0
     where agent_runs.state not in ('queued', 'running')
-  returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as fence`;
+  returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as fence,
+    ${msOf('created_at')}::float8 as "createdAtMs", ${msOf('started_at')}::float8 as "startedAtMs"`;
 
 /** Why nothing was entered. $1 app, $2 user, $3 session */
 export const openStatement = `select queued from sessions where id = $3 and app_name = $1 and user_id = $2`;
@@ -55,8 +58,9 @@ export const beginStatement = `with head as (
             and started_at >= (
               select started_at from agent_runs where session_num = $1 and invocation_id = self.takes_back)
           order by started_at desc limit 1), takes_back) end
-      where id = $2 and exists (select 1 from s) returning takes_back)
+      where id = $2 and exists (select 1 from s) returning takes_back, started_at)
   select (select fence from s)::float8 as fence, (select takes_back from r) as "takesBack",
+    (select ${msOf('started_at')} from r)::float8 as "startedAtMs",
     exists (select 1 from agent_runs where session_num = $1 and id <> $2 and state = 'queued'
       and front = ${ranks.preempting}) as "isSuperseded",
     exists (select 1 from sessions where num = $1) as "isThere",
@@ -183,11 +187,14 @@ export interface Entered {
   readonly sessionNumber: number;
   readonly state: string;
   readonly fence: number;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
 }
 
 export interface MayBegin {
   /** Absent when it is not its turn. */
   readonly fence: number | null;
+  readonly startedAtMs: number | null;
   readonly takesBack: string | null;
   readonly isSuperseded: boolean;
   readonly isThere: boolean;

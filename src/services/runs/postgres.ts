@@ -71,7 +71,9 @@ export class PostgresRuns implements RunStore {
       if (!row) throw await this.#refusal(key, maxOpen);
       const ref = { session: row.sessionNumber, id: row.rowId };
       const steps = run.isNew ? 0 : await this.#steps(ref);
-      return { ref, fence: row.state === 'running' ? row.fence : undefined, steps };
+      const { createdAtMs, startedAtMs } = row;
+      const fence = row.state === 'running' ? row.fence : undefined;
+      return { ref, createdAtMs, startedAtMs: startedAtMs ?? undefined, fence, steps };
     } catch (error) {
       if (sqlStateOf(error) !== uniqueViolation) throw error;
       throw new AppError('run_exists', 'There is a run of this Idempotency-Key already', { cause: error });
@@ -87,7 +89,8 @@ export class PostgresRuns implements RunStore {
     });
     if (!row?.isThere) return 'deleted';
     const { fence, isSuperseded, takesBack, waits } = row;
-    if (fence !== null) return { fence, isSuperseded, takesBack: takesBack ?? undefined };
+    const startedAtMs = row.startedAtMs ?? Date.now();
+    if (fence !== null) return { fence, startedAtMs, isSuperseded, takesBack: takesBack ?? undefined };
     return waits ? 'waits' : 'gone';
   }
 

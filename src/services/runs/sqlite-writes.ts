@@ -80,7 +80,13 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
   connection.run('update sessions set queued = queued + 1 where num = ?', line.num);
   const fence = begins ? own(connection, line.num, home) : undefined;
   tellAlive(connection, home);
-  return { ref: { session: line.num, id }, fence, steps: run.isNew ? 0 : stepsOf(connection, id) };
+  return {
+    ref: { session: line.num, id },
+    createdAtMs: now,
+    startedAtMs: begins ? now : undefined,
+    fence,
+    steps: run.isNew ? 0 : stepsOf(connection, id),
+  };
 }
 
 export function beginRun(
@@ -101,10 +107,11 @@ export function beginRun(
   if (line.owner !== null || head?.id !== ref.id) return 'waits';
   const takesBack = replacedRun(connection, ref, row);
   const begin = `update agent_runs set state = 'running', started_at = ?, takes_back = ? where id = ?`;
-  connection.run(begin, Date.now(), takesBack ?? null, ref.id);
+  const now = Date.now();
+  connection.run(begin, now, takesBack ?? null, ref.id);
   const superseding = `select 1 from agent_runs where session_num = ? and state = 'queued' and front = ?`;
   const isSuperseded = connection.get(superseding, ref.session, ranks.preempting) !== undefined;
-  return { fence: own(connection, ref.session, home), isSuperseded, takesBack };
+  return { fence: own(connection, ref.session, home), startedAtMs: now, isSuperseded, takesBack };
 }
 
 interface WaitingRow {
