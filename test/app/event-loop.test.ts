@@ -205,6 +205,7 @@ it('leaves others their turn at large messages and artifacts', async () => {
     background: await costOf('POST', `${one}/runs`, json({ newMessage: { parts: [{ text }] } })),
     save: await costOf('POST', `${one}/artifacts`, json({ filename: 'a', artifact: picture })),
     load: await costOf('GET', `${one}/artifacts/a`),
+    trace: await costOf('GET', '/debug/trace/session/s'),
     traces: await costOf('GET', '/traces'),
   };
 
