@@ -87,6 +87,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   mount(
     app,
     operations.filter(({ takesBytes }) => !takesBytes),
+    operations,
   );
   await app.register(async (bytes) => {
     bytes.addHook('onRequest', (request, reply, done) => {
@@ -99,6 +100,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     mount(
       bytes,
       operations.filter(({ takesBytes }) => takesBytes),
+      operations,
     );
   });
   return app;

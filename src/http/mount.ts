@@ -11,8 +11,9 @@ const greedy = /\{(\w+)\+\}/;
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** Registers every spelling of every operation. */
-export function mount(app: FastifyInstance, operations: readonly Operation[]): void {
+/** Registers every spelling of every operation. `all`: the whole table, which says what a path stands for. */
+export function mount(app: FastifyInstance, operations: readonly Operation[], all = operations): void {
+  const isFirst = firstGreedy(all);
   const wildcards = new Map<string, { method: Method; url: string; choices: WildcardChoice[] }>();
   for (const operation of operations) {
     const handler = handlerOf(operation);
@@ -27,7 +28,7 @@ export function mount(app: FastifyInstance, operations: readonly Operation[]): v
       const url = fastifyPath(path.slice(0, path.search(greedy))) + '*';
       const key = `${operation.method} ${url}`;
       const group = wildcards.get(key) ?? { method: operation.method, url, choices: [] };
-      group.choices.push({ pattern: pathPattern(path), handler });
+      group.choices.push({ pattern: pathPattern(path), handler, isMeant: (address) => isFirst(path, address) });
       wildcards.set(key, group);
     }
   }
@@ -61,6 +62,15 @@ function handlerOf(operation: Operation): Handler {
 interface WildcardChoice {
   readonly pattern: RegExp;
   readonly handler: Handler;
+  /** Whether the path is no other one's that comes first in the table, whatever its method. */
+  readonly isMeant: (address: string) => boolean;
+}
+
+/** Tells whether a path with a greedy segment is the first in the table that fits an address: the address is its. */
+export function firstGreedy(operations: readonly Operation[]): (path: string, url: string) => boolean {
+  const paths = [...new Set(operations.flatMap((one) => one.paths.filter((path) => greedy.test(path))))];
+  const patterns = paths.map((path) => ({ path, pattern: pathPattern(path) }));
+  return (path, url) => !greedy.test(path) || patterns.find(({ pattern }) => pattern.test(url))?.path === path;
 }
 
 /**
@@ -70,9 +80,9 @@ interface WildcardChoice {
 function wildcardHandler(choices: readonly WildcardChoice[]): Handler {
   return (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    for (const { pattern, handler } of choices) {
+    for (const { pattern, handler, isMeant } of choices) {
       const groups = pattern.exec(path)?.groups;
-      if (!groups) continue;
+      if (!groups || !isMeant(path)) continue;
       request.params = Object.fromEntries(Object.entries(groups).map(([name, text]) => [name, decodeSegment(text)]));
       return handler(request, reply);
     }

@@ -16,6 +16,8 @@ export interface Answer {
   /** Default `application/json`. */
   readonly mediaType?: string;
   readonly description?: string;
+  /** Media types it may have instead, with any content. */
+  readonly others?: readonly string[];
   /** Default 200. */
   readonly status?: number;
 }

@@ -28,7 +28,14 @@ export const QueryCount = z
   .string()
   .regex(/^\d{1,15}$/, 'is not a whole number')
   .transform(Number)
-  .meta({ type: 'integer' });
+  .meta({ type: 'integer', minimum: 0 });
+
+/** A whole number from 1. */
+export const QuerySize = z
+  .string()
+  .regex(/^0*[1-9]\d{0,14}$/, 'is not a whole number above 0')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 1 });
 
 /** A number of seconds in a query. */
 export const QuerySeconds = z

@@ -75,7 +75,10 @@ export function errorFrame(thrown: unknown): { error: string; errorCode: ErrorCo
 
 const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The request body is too large'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The request body must be application/json'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'The Content-Type is not one that is taken here: JSON bodies are application/json',
+  ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The request body does not have its stated length'],
   FST_REQ_FILE_TOO_LARGE: ['too_large', 'A file is larger than 1,000,000 bytes'],
   FST_FILES_LIMIT: ['too_large', 'There are more than 50 files'],

@@ -202,9 +202,16 @@ export class RunDesk implements Runs {
     if (kept && !isOver(kept.status)) return (this.#ledger as RunLedger).follow(key, after, signal);
     const session = await this.#sessionOf(key, kept ? { numRecentEvents: 1 } : {});
     const background = this.#background.find(key);
-    if (background) return background.feed.read(after, signal);
+    if (background) {
+      if (after.whole > background.feed.position.whole) throw beyondEnd(key, after);
+      return background.feed.read(after, signal);
+    }
     const run = kept ?? runIn(session, key.runId);
     if (!run) throw new AppError('run_not_found', `Run not found: ${key.runId}`);
+    if (after.whole > 0) {
+      const rest = storedFrames(this.#options.services.sessions, key, after.whole - 1);
+      if ((await rest[Symbol.asyncIterator]().next()).done) throw beyondEnd(key, after);
+    }
     return this.#readEnded(run, key, after);
   }
 
@@ -362,3 +369,6 @@ export class RunDesk implements Runs {
     return session;
   }
 }
+
+const beyondEnd = ({ runId }: RunKey, { whole }: Position): AppError =>
+  new AppError('invalid_request', `Last-Event-ID: run "${runId}" ended before event ${whole}`);

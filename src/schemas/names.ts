@@ -52,7 +52,14 @@ export function agentNameFault(name: string): string | undefined {
 /** Whether other servers take the agent name too: Python's ADK takes identifiers only. */
 export const isIdentifier = (name: string): boolean => /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name);
 
+/** What JSON Schema can say of it: the rest is in `nameFault`. */
+const grammar = (alsoForbidden: string) => ({
+  minLength: 1,
+  maxLength: maxNameLength,
+  pattern: String.raw`^[^\\${alsoForbidden}\u0000-\u001f\u007f-\u009f\u2028\u2029]+$`,
+});
+
 /** An app, user, session or evaluation id. */
-export const Name = named(false);
+export const Name = named(false).meta(grammar('/'));
 /** An artifact name; `user:` in front makes it the user's, and it may hold `/`. */
-export const ArtifactName = named(true);
+export const ArtifactName = named(true).meta(grammar(''));

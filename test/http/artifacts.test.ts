@@ -112,9 +112,25 @@ it('saves nothing into a session that does not exist', async () => {
 it('tells which methods an artifact path has', async () => {
   const { app } = await withArtifacts('x');
 
-  const answer = await app.inject({ method: 'PATCH', url: `${list}/x/versions/0` });
+  const allowed = async (method: 'PATCH' | 'PUT' | 'DELETE' | 'OPTIONS', path: string) => {
+    const { statusCode, headers } = await app.inject({ method, url: `${list}/${path}` });
+    return [statusCode, headers.allow];
+  };
 
-  expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, PUT']);
+  expect(await allowed('PATCH', 'x')).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, PUT']);
+  for (const path of [
+    'x/versions/0',
+    'x/versions',
+    'x/versions/latest',
+    'x/versions/0/metadata',
+    'x/versions/metadata',
+  ]) {
+    for (const method of ['PATCH', 'PUT', 'DELETE'] as const) {
+      expect(await allowed(method, path)).toEqual([405, 'GET, HEAD, OPTIONS']);
+    }
+    expect(await allowed('OPTIONS', path)).toEqual([204, 'GET, HEAD, OPTIONS']);
+  }
+  expect((await app.inject(list)).json()).toEqual(['x']);
 });
 
 it('remembers a session', async () => {

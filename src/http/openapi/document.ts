@@ -52,7 +52,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   // Answers first: their names win over those of requests, which are read more leniently than they are written.
   const answers = new Map(operations.map(({ answer }) => [answer, answer.schema && schemas.ofAnswer(answer.schema)]));
   for (const operation of operations) {
-    const { mediaType = 'application/json', description = 'Success', status = 200 } = operation.answer;
+    const { mediaType = 'application/json', description = 'Success', status = 200, others = [] } = operation.answer;
     const schema = answers.get(operation.answer);
     const inPath = parametersOf(operation, 'path');
     const inQuery = parametersOf(operation, 'query');
@@ -63,7 +63,12 @@ export function openApiDocument(operations: readonly Operation[], version: strin
         ? { requestBody: { content: { 'application/json': { schema: schemas.ofRequest(operation.body) } } } }
         : {}),
       responses: {
-        [status]: { description, ...(schema ? { content: { [mediaType]: { schema } } } : {}) },
+        [status]: {
+          description,
+          ...(schema && {
+            content: { [mediaType]: { schema }, ...Object.fromEntries(others.map((type) => [type, { schema: {} }])) },
+          }),
+        },
         default: { description: 'Failure', content: { [problemType]: { schema: problem } } },
       },
     };

@@ -107,7 +107,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       summary: 'Load one version of an artifact, by number or as "latest"',
       params: VersionParams,
       query: AltQuery,
-      answer: { schema: Part },
+      answer: { schema: Part, others: ['*/*'], description: 'The artifact; its bytes with `alt=media`' },
       handle: ({ params: { version, ...artifact }, query }, call) =>
         answer(artifact, { version, isContent: query.alt === 'media' }, call),
     }),
@@ -128,7 +128,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       summary: 'Load an artifact: the latest version unless one is named',
       params: ArtifactParams,
       query: VersionQuery,
-      answer: { schema: Part },
+      answer: { schema: Part, others: ['*/*'], description: 'The artifact; its bytes with `alt=media`' },
       handle: ({ params, query: { version, alt: form } }, call) =>
         answer(params, { version, isContent: form === 'media' }, call),
     }),

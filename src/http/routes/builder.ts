@@ -25,7 +25,11 @@ export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 
       summary: 'Read a YAML file of an app; empty when there is none',
       params: AppParams,
       query: BuilderQuery,
-      answer: { schema: z.string(), mediaType: 'application/x-yaml' },
+      answer: {
+        schema: z.unknown(),
+        mediaType: 'application/x-yaml',
+        description: 'The text of the file; nothing where there is none',
+      },
       async handle({ params, query }, { reply }) {
         const { appName } = params;
         const path = query.filePath ?? rootFile;

@@ -27,7 +27,11 @@ export interface EvaluationRunRoutes {
 export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[] {
   const { evaluations } = routes;
   return [
-    runOperation(routes, spellings('/eval-sets/{evalSetId}/run'), { head: '{"runEvalResults":', tail: '}' }),
+    runOperation(routes, spellings('/eval-sets/{evalSetId}/run'), {
+      schema: z.object({ runEvalResults: z.array(RunEvalResult) }),
+      head: '{"runEvalResults":',
+      tail: '}',
+    }),
     runOperation(
       routes,
       spellings(
@@ -74,10 +78,12 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
   ];
 }
 
+const plain = { schema: z.array(RunEvalResult), head: '', tail: '' };
+
 function runOperation(
   { evaluations, active }: EvaluationRunRoutes,
   paths: [string, ...string[]],
-  around: { readonly head: string; readonly tail: string } = { head: '', tail: '' },
+  { schema, ...around }: { readonly schema: z.ZodType; readonly head: string; readonly tail: string } = plain,
 ): Operation {
   return operation({
     method: 'POST',
@@ -86,7 +92,7 @@ function runOperation(
     summary: 'Run an evaluation set and answer what came of each case',
     params: EvalSetParams,
     body: RunEvalRequest,
-    answer: { schema: z.array(RunEvalResult) },
+    answer: { schema },
     async handle({ params: { appName, evalSetId }, body }, { reply }) {
       const run = active.open(reply.raw);
       try {

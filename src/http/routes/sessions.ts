@@ -20,7 +20,8 @@ import {
 } from '../../schemas/session.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
-import { QueryCount, QuerySeconds, SessionParams, UserParams } from '../path-params.ts';
+import { openPageToken, pageTokenFor } from '../page-token.ts';
+import { QueryCount, QuerySeconds, QuerySize, SessionParams, UserParams } from '../path-params.ts';
 import { listPieces, sendJsonPieces } from '../pulled-body.ts';
 import { sendEventPage, sendSession } from '../session-answer.ts';
 import type { WriteRights } from '../surface.ts';
@@ -43,7 +44,7 @@ const appListMs = 1_000;
 
 const SessionQuery = lenient({ numRecentEvents: QueryCount.optional(), afterTimestamp: QuerySeconds.optional() });
 const EventsQuery = lenient({
-  pageSize: QueryCount.optional(),
+  pageSize: QuerySize.optional(),
   pageToken: z.string().optional(),
   order: z.enum(['asc', 'desc']).optional(),
   from: z.string().optional(),
@@ -162,7 +163,14 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       params: SessionParams,
       query: EventsQuery,
       answer: { schema: ListEventsResponse },
-      handle: async ({ params, query }, { reply }) => sendEventPage(reply, await sessions.listEvents(params, query)),
+      async handle({ params, query }, { reply }) {
+        const { nextPageToken, ...page } = await sessions.listEvents(params, {
+          ...query,
+          pageToken: openPageToken(params, query.pageToken),
+        });
+        const token = nextPageToken === undefined ? {} : { nextPageToken: pageTokenFor(params, nextPageToken) };
+        return sendEventPage(reply, { ...page, ...token });
+      },
     }),
   ];
 }
