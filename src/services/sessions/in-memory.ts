@@ -218,18 +218,15 @@ export class InMemorySessions implements SessionService {
     this.#bytes += bytes;
   }
 
-  /** Stops at the first session that may stay: they are ordered by use. No timer, the next caller pays. */
+  /** Stops at the first session that may stay: they are ordered by use, and the last may. No timer, the next caller pays. */
   #evict(): void {
     if (!this.#forgets) return;
     const { maxSessions = Infinity, idleMs = Infinity, isInUse, onEvicted } = this.#options;
     const latest = Date.now() - idleMs;
-    for (let left = this.#recency.size; left > 0; left -= 1) {
-      const oldest = this.#recency.first;
-      if (!oldest || (this.#recency.size <= maxSessions && oldest.usedAt > latest)) return;
-      if (isInUse?.(oldest.key)) {
-        this.#use(oldest);
-        continue;
-      }
+    for (let oldest = this.#recency.first, next = oldest?.after; oldest; oldest = next, next = oldest?.after) {
+      const isYoung = oldest.usedAt > latest;
+      if (isYoung && (this.#recency.size <= maxSessions || !next)) return;
+      if (isInUse?.(oldest.key)) continue;
       this.#remove(oldest);
       onEvicted?.(oldest.key);
     }
