@@ -122,6 +122,11 @@ export const Config = z.strictObject({
     'What sessions kept in memory may take together; more is refused with 507',
     { value: 'SIZE', shown: 'half of the heap limit' },
   ),
+  artifactMemory: setting(
+    size(1024 ** 4).optional(),
+    'What artifacts kept in memory may take together; more is refused with 507',
+    { value: 'SIZE', shown: 'a quarter of the heap limit' },
+  ),
   artifactVersionTtl: setting(
     timeToLive().optional(),
     'Time after it was saved that a version of an artifact is deleted; the newest one stays',

@@ -41,6 +41,8 @@ export interface ServiceOptions {
   readonly maxSessions?: number | undefined;
   /** What sessions in memory may take together. Default: half of the heap. */
   readonly sessionMemory?: number | undefined;
+  /** What artifacts in memory may take together, in bytes. Default: a quarter of the heap. */
+  readonly artifactMemory?: number | undefined;
   /** Whether a session has a run: then memory does not forget it. */
   readonly isInUse?: (key: SessionKey) => boolean;
   /** Told of a session that memory has forgotten because it was beyond these limits. */
@@ -69,7 +71,7 @@ export interface OpenedServices {
 export function openServices(options: ServiceOptions): OpenedServices {
   const databases = new Databases(options);
   const place = parseServiceUri('sessions', options.sessionService);
-  const artifacts = artifactsAt(parseServiceUri('artifacts', options.artifactService), databases);
+  const artifacts = artifactsAt(parseServiceUri('artifacts', options.artifactService), databases, options);
   const memories = memoriesAt(parseServiceUri('memories', options.memoryService), databases);
   const forget = (key: SessionKey): void => {
     // A store that is out of reach keeps what nobody asks for any more.
@@ -86,6 +88,9 @@ export function openServices(options: ServiceOptions): OpenedServices {
   };
 }
 
+/** What V8 lets this process have. */
+const heapBytes = (): number => getHeapStatistics().heap_size_limit;
+
 function sessionsAt(
   place: ServicePlace,
   databases: Databases,
@@ -98,19 +103,19 @@ function sessionsAt(
   return new InMemorySessions({
     ...(sessionTtl !== undefined && { idleMs: sessionTtl }),
     ...(maxSessions !== undefined && { maxSessions }),
-    maxBytes: sessionMemory ?? getHeapStatistics().heap_size_limit / 2,
+    maxBytes: sessionMemory ?? heapBytes() / 2,
     ...(isInUse && { isInUse }),
     onEvicted: forget,
   });
 }
 
-function artifactsAt(place: ServicePlace, databases: Databases): ArtifactService {
+function artifactsAt(place: ServicePlace, databases: Databases, { artifactMemory }: ServiceOptions): ArtifactService {
   if (place.kind === 'file') return new FileArtifacts(place.folder);
   if (place.kind === 'sqlite') return new SqlArtifacts(new SqliteArtifactTables(databases.sqlite(place.path)));
   if (place.kind === 'postgres') return new SqlArtifacts(new PostgresArtifactTables(databases.postgres(place.uri)));
   if (place.kind === 's3') return new BucketArtifacts(new S3Bucket(place), place.prefix);
   if (place.kind === 'gs') return new BucketArtifacts(new GoogleBucket(place.bucket), place.prefix);
-  return new InMemoryArtifacts();
+  return new InMemoryArtifacts({ maxBytes: artifactMemory ?? heapBytes() / 4 });
 }
 
 function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
@@ -119,7 +124,7 @@ function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
   if (place.kind === 'firestore') return new FirestoreMemories(databases.firestore(place));
   if (place.kind === 'agentengine') return new AgentEngineMemories(databases.vertex(place));
   if (place.kind === 'rag') return new RagMemories(databases.vertex(place));
-  return new InMemoryMemories();
+  return new InMemoryMemories({ maxBytes: heapBytes() / 8 });
 }
 
 function runsAt(place: ServicePlace, databases: Databases): RunStore | undefined {

@@ -1,4 +1,6 @@
+import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { roughSize } from '../../base/rough-size.ts';
 import type {
   ArtifactService,
   CollectOptions,
@@ -15,6 +17,7 @@ import { describeVersion } from './payload.ts';
 interface StoredVersion {
   readonly artifact: Part;
   readonly about: StoredArtifactVersion;
+  readonly bytes: number;
 }
 
 /** Artifact name → its versions, ascending. */
@@ -23,6 +26,13 @@ type Shelf = Map<string, StoredVersion[]>;
 /** Keeps artifacts for the life of the process: one shelf for each session and one for each user. */
 export class InMemoryArtifacts implements ArtifactService {
   readonly #shelves = new Map<string, Shelf>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  /** `maxBytes`: what all artifacts may take together, roughly; what would go beyond is refused with `storage_full`. */
+  constructor({ maxBytes = Infinity }: { readonly maxBytes?: number } = {}) {
+    this.#maxBytes = maxBytes;
+  }
 
   saveArtifact(key: SessionKey, name: string, artifact: Part, metadata: JsonObject = {}): Promise<number> {
     return this.saveArtifactCopy(key, name, artifact, { version: 0, metadata });
@@ -36,11 +46,18 @@ export class InMemoryArtifacts implements ArtifactService {
   ): Promise<number> {
     checkArtifactName(name);
     const stored = storedPart(artifact);
+    const bytes = versionBytes + roughSize(stored) + roughSize(metadata);
+    if (this.#bytes + bytes > this.#maxBytes) {
+      const advice = 'delete some, or keep them in files, a bucket or a database';
+      throw new AppError('storage_full', `There is no room for more artifacts in memory: ${advice}`);
+    }
+    this.#bytes += bytes;
     const shelfKey = shelfKeyFor(key, name);
     const shelf: Shelf = this.#shelves.get(shelfKey) ?? new Map<string, StoredVersion[]>();
     const versions = shelf.get(name) ?? [];
     const version = Math.max((versions.at(-1)?.about.version ?? -1) + 1, atLeast);
-    versions.push({ artifact: stored, about: describeVersion('memory', { key, name }, stored, { version, metadata }) });
+    const about = describeVersion('memory', { key, name }, stored, { version, metadata });
+    versions.push({ artifact: stored, about, bytes });
     shelf.set(name, versions);
     this.#shelves.set(shelfKey, shelf);
     return version;
@@ -65,11 +82,13 @@ export class InMemoryArtifacts implements ArtifactService {
   async deleteArtifact(key: SessionKey, name: string): Promise<void> {
     const shelfKey = shelfKeyFor(key, name);
     const shelf = this.#shelves.get(shelfKey);
+    this.#release(shelf?.get(name) ?? []);
     shelf?.delete(name);
     if (shelf?.size === 0) this.#shelves.delete(shelfKey);
   }
 
   async deleteSessionArtifacts(key: SessionKey): Promise<void> {
+    for (const versions of this.#shelves.get(sessionShelf(key))?.values() ?? []) this.#release(versions);
     this.#shelves.delete(sessionShelf(key));
   }
 
@@ -81,17 +100,27 @@ export class InMemoryArtifacts implements ArtifactService {
         const old = new Set(oldVersions(name, versions.map(aboutOf), limits));
         count += old.size;
         if (isTrial || old.size === 0) continue;
-        const kept = versions.filter(({ about }) => !old.has(about));
-        shelf.set(name, kept);
+        this.#release(versions.filter(({ about }) => old.has(about)));
+        shelf.set(
+          name,
+          versions.filter(({ about }) => !old.has(about)),
+        );
       }
     }
     return count;
+  }
+
+  #release(versions: readonly StoredVersion[]): void {
+    for (const { bytes } of versions) this.#bytes -= bytes;
   }
 
   #versions(key: SessionKey, name: string): readonly StoredVersion[] {
     return this.#shelves.get(shelfKeyFor(key, name))?.get(name) ?? [];
   }
 }
+
+/** What a version takes besides what it holds. */
+const versionBytes = 512;
 
 const aboutOf = ({ about }: StoredVersion): StoredArtifactVersion => about;
 

@@ -30,3 +30,16 @@ it('turns bytes a tool hands over into base64', async () => {
 
   expect((await artifacts.loadArtifact(key, 'x'))?.inlineData?.data).toBe('aGk=');
 });
+
+it('refuses what would go beyond its bytes, and gives back what is deleted', async () => {
+  const artifacts = new InMemoryArtifacts({ maxBytes: 3_000 });
+  const key = { appName: 'a', userId: 'u', sessionId: 's' };
+  const large = { text: 'x'.repeat(1_500) };
+  await artifacts.saveArtifact(key, 'one', large);
+
+  await expect(artifacts.saveArtifact(key, 'two', large)).rejects.toMatchObject({ code: 'storage_full' });
+  await artifacts.deleteArtifact(key, 'one');
+  await artifacts.saveArtifact(key, 'two', large);
+  await artifacts.deleteSessionArtifacts(key);
+  expect(await artifacts.saveArtifact(key, 'three', large)).toBe(0);
+});
