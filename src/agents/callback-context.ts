@@ -88,7 +88,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
   liveInput?: AsyncIterable<LiveInput>;
   #own: LinkedAbort | undefined;
   #givenUp: { readonly reason: unknown } | undefined;
-  readonly #saving = new Set<Promise<number>>();
+  #saving: Set<Promise<number>> | undefined;
 
   constructor(run: RunContext, functionCallId: string, confirmation?: ToolConfirmation) {
     super(run);
@@ -115,8 +115,9 @@ export class ToolCallContext extends StepContext implements ToolContext {
   override saveArtifact(name: string, artifact: Part, metadata?: JsonObject): Promise<number> {
     if (this.#givenUp) return Promise.reject(this.#givenUp.reason);
     const saving = super.saveArtifact(name, artifact, metadata);
-    const isOver = (): unknown => this.#saving.delete(saving);
-    this.#saving.add(saving);
+    const all = (this.#saving ??= new Set());
+    const isOver = (): unknown => all.delete(saving);
+    all.add(saving);
     saving.then(isOver, isOver);
     return saving;
   }
@@ -162,7 +163,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
    * artifacts that were being saved, which cannot be called back, so that they are told of.
    */
   async successor(): Promise<ToolCallContext> {
-    await abortable(Promise.allSettled(this.#saving), this.run.signal);
+    await abortable(Promise.allSettled(this.#saving ?? []), this.run.signal);
     const next = new ToolCallContext(this.run, this.functionCallId, this.toolConfirmation);
     Object.assign(next.actions, structuredClone(this.actions));
     return next;

@@ -28,13 +28,14 @@ export function checkedAnswer(given: unknown): ModelResponse {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw malformed(`it gave ${given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given}`);
   }
-  const fault = jsonFault(given);
-  if (fault !== undefined) throw malformed(fault);
   const response = given as ModelResponse;
+  const isUsual = isPlain(response);
+  const fault = isUsual ? undefined : jsonFault(given);
+  if (fault !== undefined) throw malformed(fault);
   if (!response.partial && callsNothing(response.content)) {
     throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
   }
-  if (isPlain(response)) return response;
+  if (isUsual) return response;
   const read = Response.safeParse(response);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -57,7 +58,7 @@ function isCallOfNothing(part: unknown): boolean {
   return typeof name !== 'string' || name.trim() === '';
 }
 
-/** Whether a response is in the form that most have, so that it need not be read field by field. */
+/** Whether a response is in the form that most have and can become JSON, so that it need not be read field by field. */
 function isPlain(response: ModelResponse): boolean {
   for (const key in response) {
     const value: unknown = response[key as keyof ModelResponse];
@@ -98,10 +99,13 @@ function isPlainCall(value: unknown): boolean {
     const item: unknown = value[key as keyof typeof value];
     if (key === 'id' || key === 'name') {
       if (typeof item !== 'string') return false;
-    } else if (key !== 'args' || typeof item !== 'object' || item === null || Array.isArray(item)) return false;
+    } else if (key !== 'args' || !isArguments(item)) return false;
   }
   return 'name' in value;
 }
+
+const isArguments = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && jsonFault(value) === undefined;
 
 function isUsage(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

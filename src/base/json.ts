@@ -30,26 +30,51 @@ export function jsonFault(value: unknown): string | undefined {
   }
 }
 
-function faultIn(value: unknown, depth: number, left: { values: number; length: number }): string | undefined {
+interface Room {
+  values: number;
+  length: number;
+}
+
+/** Walked for each event of each run: the forms that most values have come first. */
+function faultIn(value: unknown, depth: number, left: Room): string | undefined {
   if (typeof value === 'string') {
     left.length -= value.length;
     return left.length < 0 ? 'it is too long' : undefined;
   }
-  if (typeof value !== 'object' || value === null) {
+  if (typeof value !== 'object') {
     const kind = typeof value;
     return kind === 'bigint' || kind === 'function' || kind === 'symbol' ? `it holds a ${kind}` : undefined;
   }
+  if (value === null) return undefined;
   if (depth >= maxEventDepth) return `it is nested deeper than ${maxEventDepth} levels`;
-  if ('toJSON' in value && typeof value.toJSON === 'function' && !(value instanceof Date))
-    return 'it holds an object with a JSON form of its own';
-  for (const key in value) {
+  if (Array.isArray(value)) {
+    left.values -= value.length;
+    if (left.values < 0) return tooManyValues;
+    for (const item of value) {
+      const fault = faultIn(item, depth + 1, left);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  if (hasOwnForm(value)) return 'it holds an object with a JSON form of its own';
+  const object = value as JsonObject;
+  for (const key in object) {
     left.values -= 1;
-    if (left.values < 0) return 'it holds too many values';
+    if (left.values < 0) return tooManyValues;
     left.length -= key.length;
-    const fault = faultIn((value as JsonObject)[key], depth + 1, left);
+    const fault = faultIn(object[key], depth + 1, left);
     if (fault !== undefined) return fault;
   }
   return undefined;
+}
+
+const tooManyValues = 'it holds too many values';
+
+/** Whether an object decides itself how it is written; a plain one could only by a function, which is a fault anyway. */
+function hasOwnForm(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null || value instanceof Date) return false;
+  return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
 /** Freezes a JSON value and all it holds, and returns it. Frozen parts are taken as frozen throughout. */

@@ -42,13 +42,14 @@ function handlerOf(operation: Operation): Handler {
   return async (request, reply) => {
     // Requests that came at once are worked on side by side, step by step: their code and data stay in the caches.
     if (body) await endOfTurn();
-    await yieldWhenDue();
+    void yieldWhenDue(); // counts from here
     const input = {
       params: params && parse(params, request.params, 'path'),
       query: query && parse(query, request.query, 'query'),
       body: body && parse(body, request.body, 'request body'),
     };
-    await yieldWhenDue(); // a large body took its time
+    const due = body && yieldWhenDue(); // a large body took its time
+    if (due) await due;
     const answer = await operation.handle(input, { request, reply });
     // Awaiting a reply that is sent yields nothing, so `answer` cannot tell: the reply itself does.
     if (reply.raw.errored) throw reply.raw.errored;

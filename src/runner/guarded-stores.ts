@@ -1,4 +1,4 @@
-import type { Services } from '../core/services.ts';
+import type { ArtifactService, MemoryService, Services, SessionService } from '../core/services.ts';
 
 /** What a store may always be asked for. */
 const reads: ReadonlySet<string | symbol> = new Set([
@@ -17,12 +17,32 @@ export interface Writer {
   noteWrite(write: Promise<unknown>): void;
 }
 
-/** The artifacts and memories of a run: written to only as long as the writer's `check` does not throw. */
-export function guardedStores({ artifacts, memories }: Services, writer: Writer): Partial<Services> {
-  return {
-    ...(artifacts && { artifacts: guarded(artifacts, writer) }),
-    ...(memories && { memories: guarded(memories, writer) }),
-  };
+/**
+ * The services of a run: its artifacts and memories are written to only as long as the writer's `check` does not throw.
+ * Their guards are made when they are first asked for: most runs never do.
+ */
+export class GuardedServices implements Services {
+  readonly sessions: SessionService;
+  readonly #services: Services;
+  readonly #writer: Writer;
+  #artifacts: ArtifactService | undefined;
+  #memories: MemoryService | undefined;
+
+  constructor(services: Services, writer: Writer, sessions: SessionService) {
+    this.sessions = sessions;
+    this.#services = services;
+    this.#writer = writer;
+  }
+
+  get artifacts(): ArtifactService | undefined {
+    const { artifacts } = this.#services;
+    return artifacts && (this.#artifacts ??= guarded(artifacts, this.#writer));
+  }
+
+  get memories(): MemoryService | undefined {
+    const { memories } = this.#services;
+    return memories && (this.#memories ??= guarded(memories, this.#writer));
+  }
 }
 
 /** A proxy, because stores differ in what they can do. */

@@ -18,7 +18,7 @@ import { answersTo, turnOf } from './answers.ts';
 import { type ForkRequest, forkSession, rewindSession, takeBack } from './branching.ts';
 import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
-import { guardedStores } from './guarded-stores.ts';
+import { GuardedServices } from './guarded-stores.ts';
 import { type LiveRunRequest, LiveTalk } from './live.ts';
 import { askAll, checkPluginNames, closeAll } from './plugins.ts';
 import { eventsAtStart } from './resume.ts';
@@ -76,6 +76,7 @@ interface Frame {
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #line: RunLine;
+  readonly #runConfigs = new WeakMap<App, RunConfig>();
 
   constructor(options: RunnerOptions) {
     checkPluginNames(options.plugins ?? []);
@@ -104,8 +105,7 @@ export class Runner {
   async #begin(request: RunRequest, signal: AbortSignal, { input, onRefused, options }: Opening): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
-    const sources = { operator: this.#options.runConfig, app: app.runConfig, request: request.runConfig };
-    const runConfig = runConfigFor(sources);
+    const runConfig = this.#runConfigFor(app, request.runConfig);
     const span = openSpan('invocation', rootTrace(this.#options.traces));
     let turn: Turn | undefined;
     const finish = (failure?: unknown): Promise<void> | void => {
@@ -126,7 +126,7 @@ export class Runner {
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
       showEarly(request.stateDelta ?? {}, session);
       turn.session = session;
-      const ctx = this.#contextFor(app, session, { id, request, runConfig, turn, span });
+      const ctx = this.#contextFor(app, session, { id, request, runConfig, services, turn, span });
       if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input, onRefused) });
       const userContent = await storeUserMessage(request, ctx);
       if (userContent) Object.assign(ctx, { userContent });
@@ -153,6 +153,15 @@ export class Runner {
     }
   }
 
+  /** Worked out once for the requests that say nothing of it, as most do. */
+  #runConfigFor(app: App, request: RunConfig | undefined): RunConfig {
+    const { runConfig: operator } = this.#options;
+    if (request) return runConfigFor({ operator, app: app.runConfig, request });
+    let usual = this.#runConfigs.get(app);
+    if (!usual) this.#runConfigs.set(app, (usual = runConfigFor({ operator, app: app.runConfig })));
+    return usual;
+  }
+
   /** Closes the plugins and the loader, with it every agent that was loaded. Failures are collected and thrown together. */
   async close(): Promise<void> {
     const { plugins = [], loader, closeTimeoutMs = 5_000 } = this.#options;
@@ -168,7 +177,7 @@ export class Runner {
 
   #servicesOf(turn: Turn): Services {
     const { services } = this.#options;
-    return { ...services, ...guardedStores(services, turn), sessions: turn.sessions ?? services.sessions };
+    return new GuardedServices(services, turn, turn.sessions ?? services.sessions);
   }
 
   #contextFor(
@@ -178,9 +187,17 @@ export class Runner {
       id: invocationId,
       request,
       runConfig,
+      services,
       turn,
       span,
-    }: { id: string; request: RunRequest; runConfig: RunConfig; turn: Turn; span: OpenSpan },
+    }: {
+      id: string;
+      request: RunRequest;
+      runConfig: RunConfig;
+      services: Services;
+      turn: Turn;
+      span: OpenSpan;
+    },
   ): RunContext {
     const { models, plugins = [], log, credentials } = this.#options;
     span.set({
@@ -195,7 +212,7 @@ export class Runner {
       app,
       agent: app.rootAgent,
       session,
-      services: this.#servicesOf(turn),
+      services,
       models,
       plugins: [...plugins, ...(app.plugins ?? [])].filter((plugin) => plugin.appliesTo?.(session) ?? true),
       runConfig: request.streaming ? { ...runConfig, streamingMode: 'sse' } : runConfig,
@@ -205,7 +222,7 @@ export class Runner {
       trace: span.context,
       ...(log ? { log } : {}),
       ...(credentials ? { credentials } : {}),
-      credentialAnswers: new Map(),
+      ...(holdsAnswers(request.newMessage) && { credentialAnswers: new Map() }),
       signal: turn.signal,
     };
   }
@@ -304,6 +321,10 @@ export class Runner {
 function withoutRewound(session: Session): Session {
   return wasRewound(session) ? { ...session, events: [...activeEvents(session.events)] } : session;
 }
+
+/** Whether the message answers calls. */
+const holdsAnswers = (message: RunRequest['newMessage']): boolean =>
+  message?.parts?.some((part) => part.functionResponse !== undefined) ?? false;
 
 /** A request that names an invocation and says nothing goes on with it where its events end. */
 const isContinuation = (request: RunRequest): boolean =>

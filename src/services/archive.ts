@@ -23,6 +23,16 @@ const ArtifactLine = z.object({
 const SessionLine = z.object({ session: Session, imported: z.number().int().nonnegative().optional() });
 const Line = z.union([SessionLine, z.object({ artifact: ArtifactLine })]);
 
+/** Throws `too_large` for a session that is longer than a text can be, which is some 512 MB. */
+function lineOf(session: Session): string {
+  try {
+    return sessionJson(session);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new AppError('too_large', `Session "${session.id}" is too large for a line of an export (512 MB)`);
+  }
+}
+
 /** Every session of the store, and every artifact of these sessions and their users, one by one. */
 export async function* exportLines(
   sessions: SessionService & Archive,
@@ -33,7 +43,7 @@ export async function* exportLines(
     const session = await sessions.getSession(key);
     if (!session) continue; // deleted meanwhile
     const imported = importedCount(session.events);
-    yield `{"session":${sessionJson(session)}${imported > 0 ? `,"imported":${imported}` : ''}}\n`;
+    yield `{"session":${lineOf(session)}${imported > 0 ? `,"imported":${imported}` : ''}}\n`;
     const user = JSON.stringify([key.appName, key.userId]);
     for (const name of await artifacts.listArtifactKeys(key)) {
       if (name.startsWith('user:') && usersDone.has(user)) continue;

@@ -80,15 +80,17 @@ export class InMemorySessions implements SessionService {
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
-    const given = deepFreeze(toJson(options.state ?? {})) as JsonObject;
-    await yieldWhenDue();
+    const given = options.state === undefined ? nothing : (deepFreeze(toJson(options.state)) as JsonObject);
+    const afterState = yieldWhenDue();
+    if (afterState) await afterState;
     const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
     const { app: appState, user: userState, session } = splitState(given);
     const own: JsonObject = {};
     applyDelta(own, session);
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
     checkStateSize(given, own);
-    await yieldWhenDue();
+    const afterEvents = yieldWhenDue();
+    if (afterEvents) await afterEvents;
     this.#evict();
     const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
@@ -124,7 +126,8 @@ export class InMemorySessions implements SessionService {
     user.sessions.set(sessionId, stored);
     if (this.#forgets) this.#recency.add(stored);
     this.#evict();
-    await yieldWhenDue();
+    const beforeCopy = yieldWhenDue();
+    if (beforeCopy) await beforeCopy;
     return snapshot(stored, windowOf(stored.events));
   }
 

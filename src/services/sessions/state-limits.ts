@@ -15,8 +15,10 @@ const lengths = new WeakMap<object, number>();
  * a state, and answers hold it whole.
  */
 export function checkStateSize(state: JsonObject, delta: JsonObject): void {
+  let writes = false;
+  for (const key in delta) writes ||= !isRemoval(delta[key]);
+  if (!writes) return; // most deltas are empty
   const written = Object.keys(delta).filter((key) => !isRemoval(delta[key]));
-  if (written.length === 0) return;
   const kept = Object.keys(state).filter((key) => !Object.hasOwn(delta, key));
   if (kept.length + written.length > maxKeys) {
     throw new AppError('too_large', `The state of a session may have at most ${maxKeys} keys`);
