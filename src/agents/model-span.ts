@@ -2,7 +2,7 @@ import { errorText } from '../base/errors.ts';
 import type { ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { heldBytes, within } from '../telemetry/held.ts';
+import { heldEventBytes, within } from '../telemetry/held.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { type Remake, remadeRequest, sentRequest, shownJson } from './request/request-text.ts';
 
@@ -58,7 +58,7 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
   }
   if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = reasonList(finishReason);
   span.set(attributes);
-  const bytes = heldBytes(event, maxAnswerBytes);
+  const bytes = heldEventBytes(event, maxAnswerBytes);
   const held = bytes > maxAnswerBytes ? within(event, maxAnswerBytes) : event;
   span.lazy('gcp.vertex.agent.llm_response', () => responseText(held), Math.min(bytes, maxAnswerBytes));
   span.end();

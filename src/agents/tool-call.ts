@@ -1,5 +1,5 @@
 import { AppError, errorText } from '../base/errors.ts';
-import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { cloneJson, isJsonObject, type JsonObject } from '../base/json.ts';
 import { limitOf } from '../base/timers.ts';
 import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
@@ -10,7 +10,6 @@ import { ToolCallContext } from './callback-context.ts';
 import { within } from './deadline.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmCallbacks } from './llm-definition.ts';
-import { cloneJson } from './request/clone.ts';
 import type { MissingToolset } from './step-tools.ts';
 import { asResponse } from './tool-result.ts';
 import { indexTree } from './tree.ts';

@@ -8,11 +8,11 @@ const maxDepth = 100;
  * Keys and list items a request body may hold. To check and to copy one costs many times its bytes, so that a body of
  * a few megabytes made of nothing else would stop the server for seconds, or exhaust its memory.
  */
-const maxValues = 100_000;
+const maxValues = 200_000;
 /** From so many keys on an object is a hash table, whose every copy costs ten times that of a small one. */
 const manyKeys = 100;
 /** Keys that all objects of more than `manyKeys` may have together. */
-const maxKeysOfLargeObjects = 20_000;
+const maxKeysOfLargeObjects = 50_000;
 /** A body of so many bytes cannot hold enough to reach these limits, or to take long. */
 const smallBytes = 64 * 1024;
 

@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
 import { newId } from '../base/ids.ts';
+import { define } from '../base/json.ts';
 import { withoutCredentials } from '../core/credential-answers.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
 import { importedCount } from '../core/imported-events.ts';
@@ -41,7 +42,9 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   await yieldWhenDue();
   const before = applyDelta(own, stateDeltaBackTo(events, kept.length, initial));
   await yieldWhenDue();
-  const state = beforeEvents(applyDelta(before, request.state ?? {}), kept, initial);
+  const wished = request.state ? applyDelta(before, request.state) : before;
+  await yieldWhenDue();
+  const state = beforeEvents(wished, kept, initial);
   const imported = importedCount(kept);
   changeLast(kept, request);
   await yieldWhenDue();
@@ -134,18 +137,26 @@ async function mustGet(services: Services, key: SessionKey): Promise<Session> {
 
 /** Without `app:` and `user:` keys, which the new session sees anyway. */
 function ownState(state: State): State {
-  return Object.fromEntries(Object.entries(state).filter(([key]) => !/^(app|user|temp):/.test(key)));
+  const own: State = {};
+  for (const key in state) if (!/^(?:app|user|temp):/.test(key)) define(own, key, state[key]);
+  return own;
 }
 
 /** The state that the events led on from: what they wrote is as it was at first, so that a fork can be taken back, too. */
 function beforeEvents(state: State, events: readonly Event[], initial: State): State {
   const written = new Set(events.flatMap((event) => Object.keys(event.actions.stateDelta)));
-  const untouched = Object.entries(state).filter(([key]) => !written.has(key));
-  return Object.fromEntries([...untouched, ...Object.entries(initial).filter(([key]) => written.has(key))]);
+  if (written.size === 0) return state;
+  const before: State = {};
+  for (const key in state) if (!written.has(key)) define(before, key, state[key]);
+  for (const key in initial) if (written.has(key)) define(before, key, initial[key]);
+  return before;
 }
 
 function applyDelta(state: State, delta: State): State {
-  return Object.fromEntries(Object.entries({ ...state, ...delta }).filter(([, value]) => value !== null));
+  const applied: State = {};
+  for (const key in state) if (!Object.hasOwn(delta, key) && state[key] !== null) define(applied, key, state[key]);
+  for (const key in delta) if (delta[key] !== null) define(applied, key, delta[key]);
+  return applied;
 }
 
 /** The newest version of each session artifact that the events saved. */

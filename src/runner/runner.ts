@@ -124,7 +124,7 @@ export class Runner {
       const found = await services.sessions.getSession(request);
       const session = found ? withoutRewound(found) : await this.#newSession(request, runConfig);
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
-      showEarly(request.stateDelta ?? {}, session);
+      if (request.stateDelta) showEarly(request.stateDelta, session);
       turn.session = session;
       const ctx = this.#contextFor(app, session, { id, request, runConfig, services, turn, span });
       if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input, onRefused) });

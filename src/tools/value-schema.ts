@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
-import type { JsonObject } from '../base/json.ts';
+import { cloneJson, type JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../core/runtime.ts';
 import { compileJsonSchema, type JsonSchemaCheck, pathText } from './json-schema-check.ts';
 import { jsonSchemaFrom } from './schema-dialects.ts';
@@ -33,7 +33,7 @@ export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
   let compiled: JsonSchemaCheck | undefined;
   const checkWith = (check: JsonSchemaCheck, value: unknown): Checked<T> => {
     compiled = check;
-    const copy = structuredClone(value);
+    const copy = cloneJson(value);
     const problems = check(copy);
     return problems.length === 0 ? { ok: true, value: copy as T } : refused(problems);
   };

@@ -1,3 +1,4 @@
+import { cloneJson } from '../../base/json.ts';
 import { appendInstruction } from '../../core/instructions.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
@@ -13,7 +14,6 @@ import { type LlmPlan, toolsOf } from '../llm-plan.ts';
 import { answerTool, answerToolText, needsAnswerTool, setResponseSchema } from '../output-schema.ts';
 import { answerToolName } from '../reserved-names.ts';
 import { missingText, only, type StepTools, withTool } from '../step-tools.ts';
-import { cloneJson } from './clone.ts';
 import { buildContents, type View } from './contents.ts';
 import { groupsCalls } from './grouping.ts';
 import { joinSections } from './instructions.ts';

@@ -2,7 +2,7 @@ import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { Session } from '../../schemas/session.ts';
-import { heldBytes, within } from '../../telemetry/held.ts';
+import { heldBytes, heldEventBytes, within } from '../../telemetry/held.ts';
 import { SessionHistory } from '../../telemetry/session-history.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
 
@@ -43,7 +43,7 @@ export function remadeRequest(
   const held = systemInstruction.length * 2 > maxConfigBytes ? within(config, maxConfigBytes) : config;
   let bytes = ownBytes + Math.min(maxConfigBytes, systemInstruction.length * 2);
   const few = remake.count <= fewEvents ? session.events.slice(0, remake.count) : undefined;
-  const fewBytes = few ? heldBytes(few, maxFewBytes) : Infinity;
+  const fewBytes = few?.reduce((sum, event) => sum + heldEventBytes(event, maxFewBytes), 0) ?? Infinity;
   let history: SessionHistory | readonly Event[];
   if (few && fewBytes <= maxFewBytes) {
     history = few;

@@ -96,6 +96,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
         await checkApp(params.appName);
         const { sessionId, state, events } = body;
         rights.checkSession(body);
+        await yieldWhenDue();
         return sendSession(reply, await sessions.createSession(params, { sessionId, state, ...brought(events) }));
       },
     }),
@@ -121,6 +122,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
         await checkApp(owner.appName);
         const { state, events } = asSessionRequest(body);
         rights.checkSession({ state, events });
+        await yieldWhenDue();
         return sendSession(reply, await sessions.createSession(owner, { sessionId, state, ...brought(events) }));
       },
     }),

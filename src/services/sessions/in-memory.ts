@@ -19,7 +19,7 @@ import {
   type State,
 } from '../../schemas/session.ts';
 import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
-import { checkStateSize } from './state-limits.ts';
+import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
 
 export interface InMemorySessionsOptions {
@@ -80,26 +80,12 @@ export class InMemorySessions implements SessionService {
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
-    const given = options.state === undefined ? nothing : (deepFreeze(toJson(options.state)) as JsonObject);
-    const afterState = yieldWhenDue();
-    if (afterState) await afterState;
-    const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
-    const { app: appState, user: userState, session } = splitState(given);
-    const own: JsonObject = {};
-    applyDelta(own, session);
-    for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
-    checkStateSize(given, own);
-    const afterEvents = yieldWhenDue();
-    if (afterEvents) await afterEvents;
+    const { events, scopes, bytes } = isBlank(options) ? blank() : await contentOf(options);
     this.#evict();
     const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }
-    if (new Set(events.map((event) => event.id)).size < events.length)
-      throw new AppError('invalid_request', 'Two events have the same id');
-
-    const bytes = events.reduce((sum, event) => sum + sizeOf(event), sessionBytes + roughSize(options.state ?? {}));
     this.#take(bytes);
     const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
     const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
@@ -107,8 +93,8 @@ export class InMemorySessions implements SessionService {
     const stored: StoredSession = {
       key: { appName, userId, sessionId },
       number: (this.#created += 1),
-      initial: isEmpty(given) ? nothing : session,
-      state: { app: app.state, user: user.state, session: own },
+      initial: scopes.initial,
+      state: { app: app.state, user: user.state, session: scopes.session },
       events,
       positions: undefined,
       lastUpdateTime: events.reduce(
@@ -120,9 +106,9 @@ export class InMemorySessions implements SessionService {
       before: undefined,
       after: undefined,
     };
-    markImported(stored.events, options.imported ?? 0);
-    applyDelta(app.state, appState);
-    applyDelta(user.state, userState);
+    if (options.imported) markImported(stored.events, options.imported);
+    applyDelta(app.state, scopes.app);
+    applyDelta(user.state, scopes.user);
     user.sessions.set(sessionId, stored);
     if (this.#forgets) this.#recency.add(stored);
     this.#evict();
@@ -142,7 +128,8 @@ export class InMemorySessions implements SessionService {
     const sessions: Session[] = [];
     for (const stored of owned) {
       if (!isEvaluationSession(stored.key.sessionId)) sessions.push(snapshot(stored, []));
-      await yieldWhenDue();
+      const due = yieldWhenDue();
+      if (due) await due;
     }
     return sessions;
   }
@@ -164,7 +151,7 @@ export class InMemorySessions implements SessionService {
   async appendEvent(session: Session, event: Event): Promise<Event> {
     if (event.partial) return event;
     const stored = this.#require(keyOf(session), session[generation]);
-    checkStateSize(session.state, event.actions.stateDelta);
+    checkDelta(session.state, event.actions.stateDelta);
     if (positionOf(stored, event.id) !== undefined) {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }
@@ -298,6 +285,49 @@ function snapshot({ key, number, state, lastUpdateTime }: StoredSession, events:
 }
 
 const nothing: JsonObject = {};
+
+/** What a session begins with. */
+interface Beginning {
+  readonly events: Event[];
+  readonly scopes: ScopedState & { readonly initial: JsonObject };
+  readonly bytes: number;
+}
+
+const isBlank = ({ state, events = [] }: NewSession): boolean =>
+  events.length === 0 && (state === undefined || isEmpty(state));
+
+const blank = (): Beginning => ({
+  events: [],
+  scopes: { app: nothing, user: nothing, session: {}, initial: nothing },
+  bytes: sessionBytes,
+});
+
+/** Others get their turn in between: a client may bring much. Throws `invalid_request`, `too_large`. */
+async function contentOf(options: NewSession): Promise<Beginning> {
+  const copy = toJson(options.state ?? nothing) as JsonObject;
+  await yieldWhenDue();
+  const state = deepFreeze(copy);
+  await yieldWhenDue();
+  const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
+  if (new Set(events.map((event) => event.id)).size < events.length)
+    throw new AppError('invalid_request', 'Two events have the same id');
+  checkState(state);
+  await yieldWhenDue();
+  const { app, user, session: initial } = splitState(state);
+  await yieldWhenDue();
+  const session: JsonObject = {};
+  applyDelta(session, initial);
+  let hasDeltas = false;
+  for (const event of events) {
+    const delta = splitState(event.actions.stateDelta).session;
+    hasDeltas ||= Object.keys(delta).length > 0;
+    applyDelta(session, delta);
+  }
+  if (hasDeltas) checkState(session);
+  await yieldWhenDue();
+  const bytes = events.reduce((sum, event) => sum + sizeOf(event), sessionBytes + roughSize(state));
+  return { events, scopes: { app, user, session, initial }, bytes };
+}
 
 const isEmpty = (state: JsonObject): boolean => Object.keys(state).length === 0;
 

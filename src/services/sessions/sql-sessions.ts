@@ -32,7 +32,7 @@ import {
   type TimedEventRow,
 } from './session-tables.ts';
 import { stateChanges } from './state-changes.ts';
-import { checkStateSize } from './state-limits.ts';
+import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
 
 /** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
@@ -58,7 +58,8 @@ export class SqlSessions implements SessionService, Archive {
     const own: JsonObject = splitState(state).session;
     const initialState = Object.keys(own).length === 0 ? null : JSON.stringify(own);
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
-    checkStateSize(state, own);
+    checkState(state);
+    checkState(own);
     const { imported = 0 } = options;
     markImported(events, imported);
     await yieldWhenDue();
@@ -144,7 +145,7 @@ export class SqlSessions implements SessionService, Archive {
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
     if (event.partial) return event;
-    checkStateSize(session.state, event.actions.stateDelta);
+    checkDelta(session.state, event.actions.stateDelta);
     const given = storedEvent(event);
     const row = rowOf(given);
     const target = { ...keyOf(session), sessionNumber: guard?.session ?? session[generation] };

@@ -3,31 +3,40 @@ import type { JsonObject } from '../../base/json.ts';
 import { isRemoval } from './state-scopes.ts';
 
 /** Keys that the state of a session may have, its user's and its app's included. */
-const maxKeys = 20_000;
-/** Characters that they and their values may take as JSON, about. */
+const maxKeys = 50_000;
+/** Keys that one event may write: each is copied several times on its way. */
+const maxWritten = 10_000;
+/** Characters that keys and values may take as JSON, about. */
 const maxLength = 16_000_000;
 
 /** Values of a state are frozen, so what one takes is counted once. */
 const lengths = new WeakMap<object, number>();
 
-/**
- * Throws `too_large` when a delta would let the state of a session grow beyond its limits: each read and each run copies
- * a state, and answers hold it whole.
- */
-export function checkStateSize(state: JsonObject, delta: JsonObject): void {
+/** Throws `too_large` for a state that a session may not have: each read and each run copies it, answers hold it whole. */
+export function checkState(state: JsonObject): void {
+  const keys = Object.keys(state);
+  if (keys.length > maxKeys) throw tooManyKeys();
+  if (sumOf(keys, state) > maxLength) throw tooLong();
+}
+
+/** Throws `too_large` when a delta writes too much, or would let a state grow beyond its limits. */
+export function checkDelta(state: JsonObject, delta: JsonObject): void {
   let writes = false;
   for (const key in delta) writes ||= !isRemoval(delta[key]);
   if (!writes) return; // most deltas are empty
   const written = Object.keys(delta).filter((key) => !isRemoval(delta[key]));
+  if (written.length > maxWritten) {
+    throw new AppError('too_large', `An event may write at most ${maxWritten} keys of the state`);
+  }
   const kept = Object.keys(state).filter((key) => !Object.hasOwn(delta, key));
-  if (kept.length + written.length > maxKeys) {
-    throw new AppError('too_large', `The state of a session may have at most ${maxKeys} keys`);
-  }
-  const length = sumOf(kept, state) + sumOf(written, delta);
-  if (length > maxLength) {
-    throw new AppError('too_large', `The state of a session may take at most ${maxLength / 1_000_000} MB`);
-  }
+  if (kept.length + written.length > maxKeys) throw tooManyKeys();
+  if (sumOf(kept, state) + sumOf(written, delta) > maxLength) throw tooLong();
 }
+
+const tooManyKeys = (): AppError =>
+  new AppError('too_large', `The state of a session may have at most ${maxKeys} keys`);
+const tooLong = (): AppError =>
+  new AppError('too_large', `The state of a session may take at most ${maxLength / 1_000_000} MB`);
 
 const sumOf = (keys: readonly string[], values: JsonObject): number =>
   keys.reduce((sum, key) => sum + key.length + lengthOf(values[key]), 0);
