@@ -2,8 +2,15 @@ import { AppError } from '../base/errors.ts';
 import type { Content } from '../schemas/content.ts';
 import { type Event, functionCalls } from '../schemas/event.ts';
 
-/** Kept beside the events: nothing of it is on the wire, so no client can write it or take it away. */
-const imported = new WeakSet<Event>();
+const imported: unique symbol = Symbol.for('agent-server.imported-events');
+
+const shared = globalThis as { [imported]?: WeakSet<Event> };
+
+/**
+ * Kept beside the events: nothing of it is on the wire, so no client can write it or take it away. All copies of this
+ * package in the process share it: a store of somebody else's may bring its own.
+ */
+const importedEvents = (shared[imported] ??= new WeakSet<Event>());
 
 /**
  * Marks the first events of a history as brought by a client. They are shown and told to models like all others, but
@@ -12,11 +19,11 @@ const imported = new WeakSet<Event>();
 export function markImported(events: readonly Event[], count = events.length): void {
   for (let index = 0; index < count; index += 1) {
     const event = events[index];
-    if (event) imported.add(event);
+    if (event) importedEvents.add(event);
   }
 }
 
-export const isImported = (event: Event): boolean => imported.has(event);
+export const isImported = (event: Event): boolean => importedEvents.has(event);
 
 /** The events that came about here: all that resumption may rest on. */
 export const ownEvents = (events: readonly Event[]): readonly Event[] =>
@@ -27,8 +34,8 @@ export const importedCount = (events: readonly Event[]): number => events.findLa
 
 /** Throws `imported_history` when the message answers a call that only imported events know. */
 export function refuseImportedAnswers(message: Content | undefined, events: readonly Event[]): void {
-  const ids = new Set(message?.parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []));
-  if (ids.size === 0 || !events.some(isImported)) return;
+  if (!message?.parts.some((part) => part.functionResponse !== undefined) || !events.some(isImported)) return;
+  const ids = new Set(message.parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []));
   const isAnswered = (event: Event): boolean => functionCalls(event).some(({ id }) => id !== undefined && ids.has(id));
   if (events.some((event) => isImported(event) && isAnswered(event)) && !ownEvents(events).some(isAnswered)) {
     throw importedHistory('The message answers a call of an imported event');

@@ -22,7 +22,7 @@ export interface SessionKey extends SessionOwner {
  * Tells apart sessions that had one key, one after the other. Stores set it on the sessions they hand out, and append to
  * no other generation. It never leaves the process: JSON knows no symbols.
  */
-export const generation: unique symbol = Symbol('generation');
+export const generation: unique symbol = Symbol.for('agent-server.generation');
 export type Generation = number | string;
 
 /** A conversation: its events in order and the state they folded into. `lastUpdateTime` is in seconds. */
