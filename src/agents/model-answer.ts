@@ -29,7 +29,7 @@ export function checkedAnswer(given: unknown): ModelResponse {
     throw malformed(`it gave ${given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given}`);
   }
   const response = given as ModelResponse;
-  const isUsual = isPlain(response);
+  const isUsual = looksUsual(response);
   const fault = isUsual ? undefined : jsonFault(given);
   if (fault !== undefined) throw malformed(fault);
   if (!response.partial && callsNothing(response.content)) {
@@ -40,6 +40,15 @@ export function checkedAnswer(given: unknown): ModelResponse {
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw malformed(issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is no response');
+}
+
+/** Of a fragment, which is shown and never stored, a look at the words is enough. */
+function looksUsual(response: ModelResponse): boolean {
+  try {
+    return response.partial === true ? isPlainContent(response.content) : isPlain(response);
+  } catch {
+    return false; // a property that throws: the closer look says so
+  }
 }
 
 const malformed = (why: string): ModelError =>

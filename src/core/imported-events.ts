@@ -25,16 +25,25 @@ export function markImported(events: readonly Event[], count = events.length): v
 
 export const isImported = (event: Event): boolean => importedEvents.has(event);
 
-/** The events that came about here: all that resumption may rest on. */
-export const ownEvents = (events: readonly Event[]): readonly Event[] =>
-  events.some(isImported) ? events.filter((event) => !isImported(event)) : events;
+/** How many of these events, from the first, were imported: a session begins with them, and nothing comes in between. */
+export function importedCount(events: readonly Event[]): number {
+  let count = 0;
+  for (const event of events) {
+    if (!isImported(event)) break;
+    count += 1;
+  }
+  return count;
+}
 
-/** How many of these events, from the first, were imported. */
-export const importedCount = (events: readonly Event[]): number => events.findLastIndex(isImported) + 1;
+/** The events that came about here: all that resumption may rest on. */
+export function ownEvents(events: readonly Event[]): readonly Event[] {
+  const count = importedCount(events);
+  return count === 0 ? events : events.slice(count);
+}
 
 /** Throws `imported_history` when the message answers a call that only imported events know. */
 export function refuseImportedAnswers(message: Content | undefined, events: readonly Event[]): void {
-  if (!message?.parts.some((part) => part.functionResponse !== undefined) || !events.some(isImported)) return;
+  if (!message?.parts.some((part) => part.functionResponse !== undefined) || importedCount(events) === 0) return;
   const ids = new Set(message.parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []));
   const isAnswered = (event: Event): boolean => functionCalls(event).some(({ id }) => id !== undefined && ids.has(id));
   if (events.some((event) => isImported(event) && isAnswered(event)) && !ownEvents(events).some(isAnswered)) {

@@ -250,6 +250,7 @@ export class Runner {
     let timer: NodeJS.Timeout | undefined;
     let last: Event | undefined;
     let failureStored = false;
+    let fragments = 0;
     let failure: unknown = leftEarly;
     try {
       if (begins) await begins(ctx.signal);
@@ -261,6 +262,7 @@ export class Runner {
         last = kept instanceof Promise ? await kept : kept;
         turn.feed?.put(last, live ? !Object.isFrozen(last) : last.partial === true);
         yield last;
+        if (last.partial && (fragments += 1) % fragmentsAtOnce !== 0) continue;
         const due = yieldWhenDue();
         if (due) await due;
       }
@@ -321,6 +323,9 @@ export class Runner {
 function withoutRewound(session: Session): Session {
   return wasRewound(session) ? { ...session, events: [...activeEvents(session.events)] } : session;
 }
+
+/** Partial events between two looks at the clock: one costs as much as a tenth of such an event. */
+const fragmentsAtOnce = 32;
 
 /** Whether the message answers calls. */
 const holdsAnswers = (message: RunRequest['newMessage']): boolean =>
