@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import { endOfTurn } from './end-of-turn.ts';
 import { jsonType } from './mount.ts';
 
 /** Bytes of JSON that are made at a time. A text that surely fits is sent whole, with its length. */
@@ -45,12 +46,18 @@ export async function sendJsonPieces(
   while (units * maxBytesPerUnit <= chunkBytes) {
     const next = rest.next();
     const { done, value } = next instanceof Promise ? await next : next; // waiting for each would cost more than sending it
-    if (done === true) return reply.header('content-type', jsonType).send(first.join(''));
+    if (done === true) return await sendJsonText(reply, first.join(''));
     first.push(value);
     units += value.length;
   }
   reply.header('content-type', jsonType);
   return sendPulled(reply, packed(first, rest));
+}
+
+/** Answers JSON that is text already, with other answers of this turn of the event loop. */
+export async function sendJsonText(reply: FastifyReply, text: string): Promise<FastifyReply> {
+  await endOfTurn();
+  return reply.header('content-type', jsonType).send(text);
 }
 
 /** The text of a JSON list, an item at a time; `head` and `tail` stand around it. */

@@ -2,12 +2,14 @@ import type { FastifyReply } from 'fastify';
 import type { SessionReading } from '../core/services.ts';
 import { type Event, storedEventJson } from '../schemas/event.ts';
 import type { ListEventsResponse } from '../schemas/records.ts';
-import { sendJsonPieces } from './pulled-body.ts';
+import { sendJsonPieces, sendJsonText } from './pulled-body.ts';
 
 /** Answers a session, whatever its length. */
 export function sendSession(reply: FastifyReply, { events, ...rest }: SessionReading): Promise<FastifyReply> {
   const head = `${JSON.stringify(rest).slice(0, -1)},"events":[`;
-  return sendJsonPieces(reply, Symbol.asyncIterator in events ? pulled(head, events, ']}') : given(head, events, ']}'));
+  if (Symbol.asyncIterator in events) return sendJsonPieces(reply, pulled(head, events, ']}'));
+  const isEmpty = Array.isArray(events) && events.length === 0;
+  return isEmpty ? sendJsonText(reply, `${head}]}`) : sendJsonPieces(reply, given(head, events, ']}'));
 }
 
 export function sendEventPage(reply: FastifyReply, { events, ...rest }: ListEventsResponse): Promise<FastifyReply> {
