@@ -222,7 +222,7 @@ export class Runner {
       trace: span.context,
       ...(log ? { log } : {}),
       ...(credentials ? { credentials } : {}),
-      ...(holdsAnswers(request.newMessage) && { credentialAnswers: new Map() }),
+      ...((runConfig.streamingMode === 'bidi' || holdsAnswers(request.newMessage)) && { credentialAnswers: new Map() }),
       signal: turn.signal,
     };
   }
