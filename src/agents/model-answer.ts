@@ -29,13 +29,12 @@ export function checkedAnswer(given: unknown): ModelResponse {
     throw malformed(`it gave ${given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given}`);
   }
   const response = given as ModelResponse;
-  const isUsual = looksUsual(response);
-  const fault = isUsual ? undefined : jsonFault(given);
+  if (looksUsual(response)) return response;
+  const fault = jsonFault(given);
   if (fault !== undefined) throw malformed(fault);
   if (!response.partial && callsNothing(response.content)) {
     throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
   }
-  if (isUsual) return response;
   const read = Response.safeParse(response);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -107,7 +106,7 @@ function isPlainCall(value: unknown): boolean {
   for (const key in value) {
     const item: unknown = value[key as keyof typeof value];
     if (key === 'id' || key === 'name') {
-      if (typeof item !== 'string') return false;
+      if (typeof item !== 'string' || item.trim() === '') return false;
     } else if (key !== 'args' || !isArguments(item)) return false;
   }
   return 'name' in value;
