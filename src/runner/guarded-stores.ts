@@ -17,49 +17,35 @@ export interface Writer {
   noteWrite(write: Promise<unknown>): void;
 }
 
-/**
- * The services of a run: its artifacts and memories are written to only as long as the writer's `check` does not throw.
- * Their guards are made when they are first asked for: most runs never do.
- */
-export class GuardedServices implements Services {
-  readonly sessions: SessionService;
-  readonly #services: Services;
-  readonly #writer: Writer;
-  #artifacts: ArtifactService | undefined;
-  #memories: MemoryService | undefined;
+/** The services of a run: its artifacts and memories are written to only as long as the writer's `check` does not throw. */
+export function guardedServices({ artifacts, memories }: Services, writer: Writer, sessions: SessionService): Services {
+  const guard = new WriteGuard(writer);
+  return {
+    sessions,
+    ...(artifacts && { artifacts: new Proxy<ArtifactService>(artifacts, guard) }),
+    ...(memories && { memories: new Proxy<MemoryService>(memories, guard) }),
+  };
+}
 
-  constructor(services: Services, writer: Writer, sessions: SessionService) {
-    this.sessions = sessions;
-    this.#services = services;
+/** A proxy's handler, because stores differ in what they can do: whatever is no read is fenced. */
+class WriteGuard implements ProxyHandler<object> {
+  readonly #writer: Writer;
+
+  constructor(writer: Writer) {
     this.#writer = writer;
   }
 
-  get artifacts(): ArtifactService | undefined {
-    const { artifacts } = this.#services;
-    return artifacts && (this.#artifacts ??= guarded(artifacts, this.#writer));
+  get(target: object, name: string | symbol): unknown {
+    const member: unknown = Reflect.get(target, name);
+    if (typeof member !== 'function') return member;
+    if (reads.has(name)) return member.bind(target) as unknown;
+    return async (...values: unknown[]): Promise<unknown> => {
+      this.#writer.check();
+      const write = Promise.resolve(member.apply(target, values) as unknown);
+      this.#writer.noteWrite(write);
+      return write;
+    };
   }
-
-  get memories(): MemoryService | undefined {
-    const { memories } = this.#services;
-    return memories && (this.#memories ??= guarded(memories, this.#writer));
-  }
-}
-
-/** A proxy, because stores differ in what they can do. */
-function guarded<T extends object>(store: T, writer: Writer): T {
-  return new Proxy(store, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      if (reads.has(name)) return member.bind(target) as unknown;
-      return async (...values: unknown[]): Promise<unknown> => {
-        writer.check();
-        const write = Promise.resolve(member.apply(target, values) as unknown);
-        writer.noteWrite(write);
-        return write;
-      };
-    },
-  });
 }
 
 /** The writes of a run that are under way. */

@@ -18,7 +18,7 @@ import { answersTo, turnOf } from './answers.ts';
 import { type ForkRequest, forkSession, rewindSession, takeBack } from './branching.ts';
 import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
-import { GuardedServices } from './guarded-stores.ts';
+import { guardedServices } from './guarded-stores.ts';
 import { type LiveRunRequest, LiveTalk } from './live.ts';
 import { askAll, checkPluginNames, closeAll } from './plugins.ts';
 import { eventsAtStart } from './resume.ts';
@@ -177,7 +177,7 @@ export class Runner {
 
   #servicesOf(turn: Turn): Services {
     const { services } = this.#options;
-    return new GuardedServices(services, turn, turn.sessions ?? services.sessions);
+    return guardedServices(services, turn, turn.sessions ?? services.sessions);
   }
 
   #contextFor(
