@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { isBusy } from './errors.ts';
 
 /**
  * `write`: waits for another program that writes, and brings what the log holds into the file now and then.
@@ -20,6 +21,10 @@ const bounds: Readonly<Record<Access, { timeout: number; cache: number }>> = {
   alone: { timeout: 250, cache: 16_000 },
 };
 
+/** Milliseconds between two tries. */
+const pauseMs = 10;
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
 /** A connection that prepares each statement once. It is synchronous, like SQLite itself. */
 export class Connection {
   readonly #database: DatabaseSync;
@@ -35,11 +40,29 @@ export class Connection {
     // Committed is durable: WAL with FULL syncs the log at each commit. What the log holds is brought into the file every
     // 32 MB rather than every 4: an append touches the same few pages again and again.
     if (!readOnly) {
-      this.exec('pragma journal_mode = wal; pragma synchronous = full');
+      this.#keepLog(timeout);
+      this.exec('pragma synchronous = full');
       this.exec(`pragma wal_autocheckpoint = ${access === 'write' ? 8000 : 0}`);
       this.exec('pragma journal_size_limit = 67108864');
     }
     this.exec(`pragma cache_size = -${cache}`);
+  }
+
+  /**
+   * Has changes kept in a log. SQLite does not wait for another program that does the same with a new file at the same
+   * moment: two that read and both want to write would wait for each other.
+   */
+  #keepLog(timeoutMs: number): void {
+    const giveUpAt = performance.now() + timeoutMs;
+    for (;;) {
+      try {
+        this.exec('pragma journal_mode = wal');
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
+        Atomics.wait(pause, 0, 0, pauseMs);
+      }
+    }
   }
 
   /** Statements without values or results. */
