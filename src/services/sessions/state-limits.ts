@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { roughSize } from '../../base/rough-size.ts';
 import { isRemoval } from './state-scopes.ts';
 
 /** Keys that the state of a session may have, its user's and its app's included. */
@@ -9,7 +10,7 @@ const maxWritten = 10_000;
 /** Characters that keys and values may take as JSON, about. */
 const maxLength = 16_000_000;
 
-/** Values of a state are frozen, so what one takes is counted once. */
+/** Values of a state are frozen, so what one takes is counted once; not what they hold, which can be much. */
 const lengths = new WeakMap<object, number>();
 
 /** Throws `too_large` for a state that a session may not have: each read and each run copies it, answers hold it whole. */
@@ -43,11 +44,10 @@ const sumOf = (keys: readonly string[], values: JsonObject): number =>
 
 /** Characters of a value as JSON, about. */
 function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
-  if (typeof value !== 'object' || value === null) return 8;
+  if (typeof value !== 'object' || value === null) return roughSize(value);
   const known = lengths.get(value);
   if (known !== undefined) return known;
-  const length = Object.entries(value).reduce((sum, [key, item]) => sum + key.length + 3 + lengthOf(item), 2);
+  const length = roughSize(value);
   if (Object.isFrozen(value)) lengths.set(value, length);
   return length;
 }
