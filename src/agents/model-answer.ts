@@ -136,10 +136,14 @@ export function markedIfSilent(response: ModelResponse): ModelResponse {
   return { ...response, errorCode: noContent, errorMessage: response.errorMessage ?? `The model returned ${why}` };
 }
 
-const isMeaningful = ({ text, thought, ...rest }: Part): boolean =>
-  rest.functionCall !== undefined || (!thought && (text === undefined ? hasPayload(rest) : text.trim() !== ''));
+const isMeaningful = (part: Part): boolean =>
+  part.functionCall !== undefined ||
+  (!part.thought && (part.text === undefined ? hasPayload(part) : part.text.trim() !== ''));
 
-const hasPayload = ({ thoughtSignature: _signature, ...rest }: Part): boolean => Object.keys(rest).length > 0;
+function hasPayload(part: Part): boolean {
+  for (const key in part) if (key !== 'text' && key !== 'thought' && key !== 'thoughtSignature') return true;
+  return false;
+}
 
 /** What an answer without content may tell. Usage alone is nothing to show. */
 export const saysSomethingElse = (response: ModelResponse): boolean =>

@@ -3,6 +3,7 @@ import type { ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { heldEventBytes, within } from '../telemetry/held.ts';
+import type { LateText } from '../telemetry/late-text.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { type Remake, remadeRequest, sentRequest, shownJson } from './request/request-text.ts';
 
@@ -31,7 +32,7 @@ export function noteRequest(span: OpenSpan, request: ModelRequest, { session }: 
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
   const held = remake ? remadeRequest(request, remake, span, session) : sentRequest(request);
-  span.lazy('gcp.vertex.agent.llm_request', held.text, held.bytes);
+  span.late('gcp.vertex.agent.llm_request', held, held.bytes);
 }
 
 /** Tries of one call that failed and were repeated: how many, and why. */
@@ -60,7 +61,7 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
   span.set(attributes);
   const bytes = heldEventBytes(event, maxAnswerBytes);
   const held = bytes > maxAnswerBytes ? within(event, maxAnswerBytes) : event;
-  span.lazy('gcp.vertex.agent.llm_response', () => responseText(held), Math.min(bytes, maxAnswerBytes));
+  span.late('gcp.vertex.agent.llm_response', new LateResponse(held), Math.min(bytes, maxAnswerBytes));
   span.end();
 }
 
@@ -75,7 +76,16 @@ function reasonList(reason: string): readonly string[] {
   return list;
 }
 
-function responseText(event: Event): string {
-  const { id: _id, invocationId: _run, author: _author, timestamp: _time, actions: _actions, ...response } = event;
-  return shownJson(response);
+class LateResponse implements LateText {
+  readonly #event: Event;
+
+  constructor(event: Event) {
+    this.#event = event;
+  }
+
+  /** What the model answered: without what makes an event of it. */
+  text(): string {
+    const { id: _, invocationId: __, author: ___, timestamp: ____, actions: _____, ...response } = this.#event;
+    return shownJson(response);
+  }
 }

@@ -1,12 +1,12 @@
 import { AppError } from '../base/errors.ts';
-import { jsonFault } from '../base/json.ts';
+import { freezeEvent } from '../core/frozen-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { firstAnswer } from './plugins.ts';
 
-/** Stores an event. Throws `agent_failed` for one that cannot become JSON: with it, no store could give the session back. */
+/** Freezes and stores an event. Throws `agent_failed` for one that cannot become JSON: with it, no store could give the session back. */
 export function append(event: Event, { services, session }: RunContext): Promise<Event> {
-  const fault = event.partial ? undefined : jsonFault(event);
+  const fault = event.partial ? undefined : freezeEvent(event);
   if (fault === undefined) return services.sessions.appendEvent(session, event);
   const why = `An event of "${event.author}" cannot be stored: ${fault}`;
   return Promise.reject(new AppError('agent_failed', why));

@@ -82,9 +82,10 @@ export function modelPartIn({ parts }: Content): string | undefined {
 }
 
 /** The message as a user's, whoever it claims to be from, without the marks of a model's thoughts. */
-export function asUserMessage({ parts, ...content }: Content): Content {
-  const isMarked = parts.some((part) => 'thought' in part || 'thoughtSignature' in part);
-  return { ...content, role: 'user', parts: isMarked ? parts.map(withoutMarks) : parts };
+export function asUserMessage(content: Content): Content {
+  const isMarked = content.parts.some((part) => 'thought' in part || 'thoughtSignature' in part);
+  if (content.role === 'user' && !isMarked) return content;
+  return { ...content, role: 'user', parts: isMarked ? content.parts.map(withoutMarks) : content.parts };
 }
 
 function withoutMarks(part: Part): Part {
@@ -127,9 +128,13 @@ export function textOf(content: Content | undefined, separator = ''): string {
 }
 
 export function functionCallsOf(content: Content | undefined): FunctionCall[] {
-  return (content?.parts ?? []).flatMap((part) => (part.functionCall ? [part.functionCall] : []));
+  const calls: FunctionCall[] = [];
+  for (const { functionCall } of content?.parts ?? []) if (functionCall) calls.push(functionCall);
+  return calls;
 }
 
 export function functionResponsesOf(content: Content | undefined): FunctionResponse[] {
-  return (content?.parts ?? []).flatMap((part) => (part.functionResponse ? [part.functionResponse] : []));
+  const responses: FunctionResponse[] = [];
+  for (const { functionResponse } of content?.parts ?? []) if (functionResponse) responses.push(functionResponse);
+  return responses;
 }

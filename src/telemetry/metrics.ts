@@ -1,6 +1,7 @@
 import { createNoopMeter, type Histogram, type MeterProvider, metrics } from '@opentelemetry/api';
+import { isLate } from './late-text.ts';
 
-/** A span that has ended. Times are epoch nanoseconds; values that are functions are costly to make. */
+/** A span that has ended. Times are epoch nanoseconds. */
 interface Ended {
   readonly name: string;
   readonly startTime: number;
@@ -73,6 +74,6 @@ function record({ name, attributes, startTime, endTime }: Ended, to: Instruments
 
 /** Bytes of a value that may have to be made. */
 function sizeOf(value: unknown): number {
-  const text: unknown = typeof value === 'function' ? value() : value;
+  const text = isLate(value) ? value.text() : value;
   return typeof text === 'string' ? Buffer.byteLength(text) : 0;
 }

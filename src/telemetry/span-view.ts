@@ -1,5 +1,6 @@
 import { redact } from '../base/redact.ts';
 import type { LiveSpan } from '../schemas/extensions.ts';
+import { isLate } from './late-text.ts';
 import type { SpanRecord } from './spans.ts';
 
 export const eventIdKey = 'gcp.vertex.agent.event_id';
@@ -29,7 +30,7 @@ export function listedSpan(span: SpanRecord): LiveSpan {
   const attributes: Record<string, unknown> = {};
   for (const key of listedKeys) {
     const value = span.attributes[key];
-    if (value !== undefined && typeof value !== 'function') attributes[key] = value;
+    if (value !== undefined && !isLate(value)) attributes[key] = value;
   }
   const failure = span.attributes['error.message'];
   if (typeof failure === 'string') attributes['error.message'] = redact(failure);
@@ -48,7 +49,7 @@ export function listedSpan(span: SpanRecord): LiveSpan {
 export function attributesOf(span: SpanRecord, withContent: boolean): Record<string, unknown> {
   const attributes: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(span.attributes)) {
-    if (typeof value === 'function') attributes[key] = withContent ? redact(value()) : '{}';
+    if (isLate(value)) attributes[key] = withContent ? redact(value.text()) : '{}';
     else attributes[key] = typeof value === 'string' ? redact(value) : value;
   }
   return attributes;

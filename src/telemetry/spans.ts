@@ -3,6 +3,7 @@ import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTra
 import { errorText } from '../base/errors.ts';
 import type { Session } from '../schemas/session.ts';
 import { cutText, heldBytes, within } from './held.ts';
+import { LateJson, type LateText } from './late-text.ts';
 import { measure } from './metrics.ts';
 import type { SessionHistory } from './session-history.ts';
 
@@ -10,7 +11,7 @@ import type { SessionHistory } from './session-history.ts';
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue>;
 
-/** A span as it is kept: values that are functions are made only when somebody reads the trace. Times are epoch nanoseconds. */
+/** A span as it is kept. Times are epoch nanoseconds. */
 export interface SpanRecord {
   readonly name: string;
   readonly trace: TraceRef;
@@ -19,7 +20,7 @@ export interface SpanRecord {
   readonly startTime: number;
   /** 0 while the span is open. */
   readonly endTime: number;
-  readonly attributes: Record<string, AttributeValue | (() => string)>;
+  readonly attributes: Record<string, AttributeValue | LateText>;
   /** The span of the same trace that began before it, set by the sink: a growing array would keep room for sixteen more. */
   earlier: SpanRecord | undefined;
   /** What its values hold in memory. */
@@ -41,8 +42,8 @@ export interface SpanSink {
 export interface OpenSpan {
   readonly context: object;
   set(attributes: Attributes): void;
-  /** A value that is costly to make, such as a whole request, and the bytes of memory that it holds until then. */
-  lazy(name: string, make: () => string, bytes: number): void;
+  /** Notes a value that is made later, and the bytes of memory that it holds until then. */
+  late(name: string, value: LateText, bytes: number): void;
   /** What is held of a session for all requests in its traces, brought up to date. `undefined` when nobody keeps the span. */
   historyOf(session: Session): SessionHistory | undefined;
   /** Notes an error; the span still has to end. */
@@ -103,7 +104,7 @@ export function openSpan(name: string, parent: object, attributes: Attributes = 
 export function noteJson(span: OpenSpan, name: string, value: object): void {
   const bytes = heldBytes(value, maxValueBytes);
   const held = bytes > maxValueBytes ? within(value, maxValueBytes) : value;
-  span.lazy(name, () => JSON.stringify(held), Math.min(bytes, maxValueBytes));
+  span.late(name, new LateJson(held), Math.min(bytes, maxValueBytes));
 }
 
 /**
@@ -172,10 +173,10 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     this.#otel?.span.setAttributes(attributes as Record<string, string>);
   }
 
-  lazy(name: string, make: () => string, bytes: number): void {
-    this.attributes[name] = make;
+  late(name: string, value: LateText, bytes: number): void {
+    this.attributes[name] = value;
     this.bytes += bytes;
-    this.#otel?.span.setAttribute(name, make());
+    this.#otel?.span.setAttribute(name, value.text());
   }
 
   historyOf(session: Session): SessionHistory | undefined {

@@ -129,17 +129,15 @@ export class TraceLog implements Ordered<TraceLog> {
   }
 }
 
-/** Cuts what is long, and returns the bytes of what is still so. */
+/** Cuts what is long, and returns the bytes of what is still so. What is made later was counted when it was noted. */
 function shorten(attributes: SpanRecord['attributes']): number {
   let bytes = 0;
   for (const key in attributes) {
     const value = attributes[key];
-    if (value === undefined || (typeof value === 'string' ? value.length <= shortLength : typeof value !== 'object')) {
-      continue;
-    }
-    const kept = within(value, maxAttributeBytes);
-    if (kept !== value) attributes[key] = kept;
-    bytes += heldBytes(kept, Infinity);
+    if (typeof value === 'string' ? value.length <= shortLength : !Array.isArray(value)) continue;
+    const held = heldBytes(value, maxAttributeBytes);
+    if (held > maxAttributeBytes && value !== undefined) attributes[key] = within(value, maxAttributeBytes);
+    bytes += Math.min(held, maxAttributeBytes);
   }
   return bytes;
 }

@@ -5,7 +5,7 @@ import { type Model, ModelError, type ModelResponse } from '../../src/core/model
 import type { Plugin } from '../../src/core/runtime.ts';
 import type { RunConfig } from '../../src/schemas/run.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';
-import { Conversation, lazyText, summary } from '../support/fake-run.ts';
+import { Conversation, lateText, summary } from '../support/fake-run.ts';
 import { call, calls, failingModel, partial, replyModel, text } from '../support/reply-model.ts';
 
 const tick = functionTool({ name: 'tick', description: 'Ticks.', run: () => ({ ok: true }) });
@@ -287,10 +287,10 @@ it('spans the call with its request, its answer and its tokens', async () => {
     'gcp.vertex.agent.invocation_id': event?.invocationId,
     'gcp.vertex.agent.session_id': conversation.session?.id,
   });
-  const request = lazyText(span, 'gcp.vertex.agent.llm_request') ?? '';
+  const request = lateText(span, 'gcp.vertex.agent.llm_request') ?? '';
   expect(JSON.parse(request)).toMatchObject({ model: 'reply-model', contents: [{ parts: [{ text: 'look' }, {}] }] });
   expect(request).not.toContain('AAAA');
-  expect(JSON.parse(lazyText(span, 'gcp.vertex.agent.llm_response') ?? '')).toMatchObject({
+  expect(JSON.parse(lateText(span, 'gcp.vertex.agent.llm_response') ?? '')).toMatchObject({
     finishReason: 'STOP',
   });
 });

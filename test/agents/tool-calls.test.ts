@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import type { Tool } from '../../src/core/runtime.ts';
 import type { RunConfig } from '../../src/schemas/run.ts';
-import { Conversation, lazyText, summary } from '../support/fake-run.ts';
+import { Conversation, lateText, summary } from '../support/fake-run.ts';
 import { call, calls, replyModel, text } from '../support/reply-model.ts';
 import { answerOf, scene, tool } from '../support/tool-scene.ts';
 
@@ -202,6 +202,6 @@ it('spans each call, and the merged answer', async () => {
   const spans = conversation.spans.filter(({ name }) => name.startsWith('execute_tool'));
   expect(spans.map(({ name }) => name)).toEqual(['execute_tool x', 'execute_tool y', 'execute_tool (merged)']);
   for (const { attributes } of spans) expect(attributes['gcp.vertex.agent.event_id']).toBe(events[1]?.id);
-  expect(lazyText(spans[0], 'gcp.vertex.agent.tool_call_args')).toBe('{"n":1}');
-  expect(lazyText(spans[0], 'gcp.vertex.agent.tool_response')).toBe('{"result":1}');
+  expect(lateText(spans[0], 'gcp.vertex.agent.tool_call_args')).toBe('{"n":1}');
+  expect(lateText(spans[0], 'gcp.vertex.agent.tool_response')).toBe('{"result":1}');
 });

@@ -14,7 +14,7 @@ function recorded(calls: number, length: number): TraceRecorder {
   const invocation = openSpan('invocation', rootTrace(recorder), { ...owner, 'gcp.vertex.agent.session_id': 's' });
   for (let call = 0; call < calls; call += 1) {
     const span = openSpan('call_llm', invocation.context, { 'gcp.vertex.agent.event_id': `e${call}` });
-    span.lazy('gcp.vertex.agent.llm_request', () => request, 0);
+    span.late('gcp.vertex.agent.llm_request', { text: () => request }, 0);
     span.end();
   }
   invocation.end();

@@ -6,7 +6,7 @@ import type { Agent, Plugin } from '../../src/core/runtime.ts';
 import { LiveInbox } from '../../src/http/live/inbox.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { SpanRecord } from '../../src/telemetry/spans.ts';
-import { lazyText, summary } from '../support/fake-run.ts';
+import { lateText, summary } from '../support/fake-run.ts';
 import { replyModel, text } from '../support/reply-model.ts';
 import { open, testRunner } from '../support/run.ts';
 
@@ -86,7 +86,7 @@ it('leaves a span for each answer, and the whole request in it', async () => {
 
   const calls = spans.filter(({ name }) => name === 'call_llm');
   expect(calls.map(({ attributes }) => attributes['gcp.vertex.agent.event_id'])).toEqual(events.map(({ id }) => id));
-  const asked = lazyText(calls[0], 'gcp.vertex.agent.llm_request');
+  const asked = lateText(calls[0], 'gcp.vertex.agent.llm_request');
   expect(asked).toContain('Talk.');
   expect(spans.map(({ name }) => name)).toContain('invocation');
 });

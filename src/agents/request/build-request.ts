@@ -77,7 +77,7 @@ function contentsFor(
   const { codeExecutor } = definition;
   if (!isEdited && !definition.planner && !codeExecutor && definition.staticInstruction === '') {
     // Histories only grow, so their beginning says what a request was made of.
-    return { contents, remake: { count: events.length, contents: (known) => buildContents(known, view) } };
+    return { contents, remake: { count: events.length, view } };
   }
   let seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
   if (isLocal(codeExecutor)) {

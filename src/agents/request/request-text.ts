@@ -3,8 +3,10 @@ import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { Session } from '../../schemas/session.ts';
 import { heldBytes, heldEventBytes, within } from '../../telemetry/held.ts';
+import type { LateText } from '../../telemetry/late-text.ts';
 import { SessionHistory } from '../../telemetry/session-history.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
+import { buildContents, type View } from './contents.ts';
 
 /** Bytes of contents, of each one of them, and of instructions and tools, that a request in a trace holds or shows. */
 const maxContentsBytes = 2 * 1024 ** 2;
@@ -16,16 +18,15 @@ const maxFewBytes = 16 * 1024;
 /** Bytes of what stands for a request in a trace. */
 const ownBytes = 400;
 
-/** Makes the contents of a request once more, of the first `count` events of its session. */
+/** How the contents of a request are made once more: of the first `count` events of its session, as an agent sees them. */
 export interface Remake {
   readonly count: number;
-  readonly contents: (events: readonly Event[]) => Content[];
+  readonly view: View;
 }
 
-/** A request as a trace keeps it: makes its text, and the bytes it holds until then. */
-interface HeldRequest {
+/** A request as a trace keeps it, and the bytes it holds until somebody reads it. */
+interface HeldRequest extends LateText {
   readonly bytes: number;
-  readonly text: () => string;
 }
 
 /**
@@ -49,7 +50,32 @@ export function remadeRequest(
     history = few;
     bytes += fewBytes * 2; // stored events may know their text as JSON
   } else history = span.historyOf(session) ?? session.events;
-  return { text: () => requestText(model, held, remade(remake, history)), bytes };
+  return new RemadeRequest({ model, config: held }, remake, history, bytes);
+}
+
+class RemadeRequest implements HeldRequest {
+  readonly #model: string;
+  readonly #config: GenerateConfig;
+  readonly #remake: Remake;
+  readonly #history: SessionHistory | readonly Event[];
+  readonly bytes: number;
+
+  constructor(
+    { model, config }: Pick<ModelRequest, 'model' | 'config'>,
+    remake: Remake,
+    history: SessionHistory | readonly Event[],
+    bytes: number,
+  ) {
+    this.#model = model;
+    this.#config = config;
+    this.#remake = remake;
+    this.#history = history;
+    this.bytes = bytes;
+  }
+
+  text(): string {
+    return requestText(this.#model, this.#config, remade(this.#remake, this.#history));
+  }
 }
 
 /** A request with contents of its own. */
@@ -86,11 +112,11 @@ function newest(contents: readonly Content[], omitted: number): ShownContents {
   return { contents: cut.toReversed(), ...(missing > 0 && { omitted: missing }) };
 }
 
-function remade({ count, contents }: Remake, history: SessionHistory | readonly Event[]): ShownContents {
-  if (!(history instanceof SessionHistory)) return newest(contents(history.slice(0, count)), 0);
+function remade({ count, view }: Remake, history: SessionHistory | readonly Event[]): ShownContents {
+  if (!(history instanceof SessionHistory)) return newest(buildContents(history.slice(0, count), view), 0);
   const { events, omitted } = history.upTo(count);
   try {
-    return newest(contents(events), omitted);
+    return newest(buildContents(events, view), omitted);
   } catch (error) {
     if (omitted === 0) throw error;
     // A response whose call is not held any more cannot be put in order.

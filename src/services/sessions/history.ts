@@ -1,8 +1,9 @@
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze } from '../../base/json.ts';
 import { roughSize } from '../../base/rough-size.ts';
+import { shareEmptyMaps } from '../../core/frozen-event.ts';
 import type { EventPage } from '../../core/services.ts';
-import type { Event, EventActions } from '../../schemas/event.ts';
+import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { GetSessionConfig } from '../../schemas/session.ts';
 import { withoutTemp } from './state-scopes.ts';
@@ -17,23 +18,8 @@ export function storedEvent(event: Event): Event {
   const delta = event.actions.stateDelta;
   const kept = withoutTemp(delta);
   const own = kept === delta ? event : { ...event, actions: { ...event.actions, stateDelta: kept } };
-  if (!Object.isFrozen(own.actions)) shareEmptyMaps(own.actions);
+  shareEmptyMaps(own);
   return deepFreeze(own);
-}
-
-const empty = Object.freeze({});
-
-/** Most events change nothing: four maps each would be a fifth of what a session weighs. */
-function shareEmptyMaps(actions: EventActions): void {
-  if (isEmpty(actions.stateDelta)) actions.stateDelta = empty;
-  if (isEmpty(actions.artifactDelta)) actions.artifactDelta = empty;
-  if (isEmpty(actions.requestedAuthConfigs)) actions.requestedAuthConfigs = empty;
-  if (isEmpty(actions.requestedToolConfirmations)) actions.requestedToolConfirmations = empty;
-}
-
-function isEmpty(map: object): boolean {
-  for (const _ in map) return false;
-  return true;
 }
 
 /** A new array of the events a reader asked for: the last so many first, then those that are late enough. */
