@@ -1,5 +1,5 @@
 import { type Event, newActions } from '../schemas/event.ts';
-import { heldBytes, within } from './held.ts';
+import { heldEventBytes, within } from './held.ts';
 
 /** Bytes of one event's content that are kept. */
 const maxContentBytes = 512 * 1024;
@@ -32,13 +32,14 @@ export class SessionHistory {
 
   /** Takes over what is new in a session's events. */
   extend(events: readonly Event[]): void {
-    const added = events.slice(this.#left + this.#events.length).map(said);
-    if (added.length === 0) return;
-    this.#newest = added.at(-1)?.id;
-    // Most histories are short: an array that is made at once has no room to spare.
-    if (this.#events.length === 0) this.#events = added;
-    else for (const event of added) this.#events.push(event);
-    for (const event of added) this.bytes += bytesOf(event);
+    for (let at = this.#left + this.#events.length; at < events.length; at += 1) {
+      const event = events[at] as Event;
+      const bytes = heldEventBytes(event, maxWholeBytes);
+      const kept = bytes > maxWholeBytes ? said(event) : event;
+      this.#events.push(kept);
+      this.#newest = event.id;
+      this.bytes += kept === event ? bytes * 2 : bytesOf(kept);
+    }
     while (this.bytes > this.#maxBytes && this.#events.length > 1) this.#dropOldest();
   }
 
@@ -64,6 +65,9 @@ export class SessionHistory {
   }
 }
 
+/** Bytes of an event that is kept as it is: a copy would cost more than what it leaves out. */
+const maxWholeBytes = 4 * 1024;
+
 /** The part of an event that requests are made of: not its state changes, its metadata and its text as JSON. */
 function said(event: Event): Event {
   const { id, invocationId, author, timestamp, branch, content, inputTranscription, outputTranscription } = event;
@@ -84,10 +88,8 @@ function said(event: Event): Event {
   };
 }
 
-function bytesOf({ content, inputTranscription, outputTranscription, actions }: Event): number {
-  let bytes = 200 + heldBytes(content, Infinity);
-  if (inputTranscription) bytes += heldBytes(inputTranscription, Infinity);
-  if (outputTranscription) bytes += heldBytes(outputTranscription, Infinity);
-  if (actions !== noActions) bytes += heldBytes(actions, Infinity);
-  return bytes;
+/** A short event counts twice: the one that is stored may know its text as JSON. */
+function bytesOf(event: Event): number {
+  const bytes = heldEventBytes(event, Infinity);
+  return bytes <= maxWholeBytes ? bytes * 2 : bytes;
 }
