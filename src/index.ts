@@ -60,14 +60,14 @@ export type {
 } from './core/runtime.ts';
 export type { ArtifactService, EventsSummarizer, MemoryService, Services, SessionService } from './core/services.ts';
 export { StateView } from './core/state.ts';
-export { evaluate, type EvaluateOptions, EvaluationFailed } from './evaluate.ts';
+export { evaluate, type EvaluateOptions, EvaluationFailed } from './app/evaluate.ts';
 export { Evaluations, type EvaluationsOptions } from './evaluation/evaluations.ts';
 export { buildApp } from './http/app.ts';
 export type { HttpConfig, HttpDeps } from './http/deps.ts';
 export { agentFolders } from './loaders/agent-folders.ts';
 export type { AppFinder, AppSource } from './loaders/app-source.ts';
 export { compiledFolders, type CompiledFoldersOptions } from './loaders/compiled.ts';
-export { DirectoryLoader, type DirectoryLoaderOptions } from './loaders/directory.ts';
+export { DirectoryLoader, type DirectoryLoaderOptions } from './loaders/reloading-loader.ts';
 export { mergedLoader } from './loaders/merged.ts';
 export { staticLoader } from './loaders/static.ts';
 export { llmSummarizer } from './models/llm-summarizer.ts';
@@ -82,7 +82,7 @@ export { contextFilterPlugin, type ContextFilterOptions } from './plugins/contex
 export { globalInstructionPlugin } from './plugins/global-instruction.ts';
 export { loggingPlugin } from './plugins/logging.ts';
 export { reflectAndRetryPlugin, type ReflectAndRetryOptions } from './plugins/reflect-and-retry.ts';
-export type { LiveRunRequest } from './runner/live.ts';
+export type { LiveRunRequest } from './runner/live/live-session.ts';
 export { type Run, Runner, type RunnerOptions } from './runner/runner.ts';
 export {
   Content,

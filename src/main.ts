@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/agent-server', import.meta.url)));
 // A server is to be fast after thousands of requests, not tens of thousands: V8 waits for 3,000 calls of a function.
 setFlagsFromString('--invocation-count-for-turbofan=1000');
-const { runCommand } = await import('./cli.ts');
+const { runCommand } = await import('./cli/cli.ts');
 
 // The program reads process.env here and nowhere else.
 const code = await runCommand(process.argv.slice(2), { env: process.env, cwd: process.cwd() });

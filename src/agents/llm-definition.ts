@@ -18,9 +18,9 @@ import type {
 import { scriptedModel } from '../models/scripted.ts';
 import type { Content } from '../schemas/content.ts';
 import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
+import { type InstructionText, instructionText } from './instructions.ts';
 import type { LlmAgentSpec } from './llm-spec.ts';
 import type { Planner } from './planners.ts';
-import { type InstructionText, instructionText } from './request/instructions.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
 /** The callbacks around models and tools, in the order they are asked. */

@@ -4,7 +4,6 @@ import type { Model, ModelResponse } from '../core/model.ts';
 import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { asModelError, errorEvent, fragmentEvent, type Question, wholeEvent } from './answer-events.ts';
 import { CallIds } from './call-ids.ts';
 import { StepContext } from './callback-context.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
@@ -12,6 +11,7 @@ import type { LlmDefinition } from './llm-definition.ts';
 import { checkedAnswer, markedIfSilent } from './model-answer.ts';
 import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
 import type { LlmStep } from './request/build-request.ts';
+import { asModelError, errorEvent, fragmentEvent, type Question, wholeEvent } from './response-event.ts';
 
 /**
  * Puts one question to the model, with the callbacks around it, and yields the events its answer becomes: fragments as

@@ -1,13 +1,13 @@
 import { AppError, errorText } from '../base/errors.ts';
 import { cloneJson, isJsonObject, type JsonObject } from '../base/json.ts';
 import { limitOf } from '../base/timers.ts';
+import { within } from '../base/within.ts';
 import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
 import { noteJson, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { ToolCallContext } from './callback-context.ts';
-import { within } from './deadline.ts';
 import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmCallbacks } from './llm-definition.ts';
 import type { MissingToolset } from './step-tools.ts';

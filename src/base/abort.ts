@@ -155,3 +155,17 @@ class StoppableIterator<T> implements AsyncIterableIterator<T, void, void> {
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }
+
+/** Whether the work ends, in success or failure, within so many milliseconds. It goes on if it does not. */
+export async function completesWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  const late = new AbortController();
+  const timer = startTimer(() => late.abort(), limitMs);
+  try {
+    await abortable(work, late.signal);
+    return true;
+  } catch {
+    return !late.signal.aborted;
+  } finally {
+    clearTimeout(timer);
+  }
+}

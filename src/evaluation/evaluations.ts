@@ -14,7 +14,7 @@ import type {
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { SessionKey } from '../schemas/session.ts';
-import { isEvaluationSession } from '../services/sessions/history.ts';
+import { isEvaluationSession } from '../services/sessions/stored-history.ts';
 import { AppTests } from './app-tests.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns } from './compare.ts';

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
+import { limitSilence } from './body-idle-timeout.ts';
 import { limitConnections, onClientError } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { withDefaultApp } from './default-app.ts';
@@ -13,13 +14,12 @@ import { isUpgrade, registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
 import { mount } from './mount.ts';
 import { problemSender } from './problems.ts';
-import { Pulse } from './pulse.ts';
 import { requestIdOf } from './request-id.ts';
 import { originForm } from './request-target.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
 import { usualParts } from './surface.ts';
-import { limitSilence } from './unhurried.ts';
+import { Pulse } from './ticker.ts';
 import { unknownRoute } from './unknown-route.ts';
 import { registerUploads } from './uploads.ts';
 

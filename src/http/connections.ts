@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../base/errors.ts';
+import { isUnhurried } from './body-idle-timeout.ts';
 import {
   answerClientError,
   answerOutright,
@@ -10,7 +11,6 @@ import {
   responseOn,
 } from './client-errors.ts';
 import { isLingering } from './lingering.ts';
-import { isUnhurried } from './unhurried.ts';
 
 /** Silence after which a connection is looked at. */
 const silenceMs = 15_000;

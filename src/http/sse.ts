@@ -7,9 +7,9 @@ import type { ActiveRun } from './active-runs.ts';
 import type { RunEvents } from './deps.ts';
 import { endOfTurn } from './end-of-turn.ts';
 import { errorFrame } from './problems.ts';
-import type { Pulse, Pulsed } from './pulse.ts';
 import { showRunId } from './run-headers.ts';
 import { positionText } from './stream-position.ts';
+import type { Pulse, Pulsed } from './ticker.ts';
 
 const eventStreamHeaders = {
   'content-type': 'text/event-stream',

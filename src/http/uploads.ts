@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import { limitSilence } from './unhurried.ts';
+import { limitSilence } from './body-idle-timeout.ts';
 
 /** One file of a form, under the name it was sent with. */
 export interface FormFile {

@@ -6,7 +6,7 @@ import { callingMode } from './calling-mode.ts';
 import { claudeFeatures, type ClaudeFeatures } from './claude-features.ts';
 import { closedSchema } from './closed-schema.ts';
 import { attachedText, attachmentNote, codeText, standardBase64 } from './media.ts';
-import { pairedTurns, type Turn } from './turns.ts';
+import { pairedTurns, type Turn } from './paired-turns.ts';
 
 type Body = Anthropic.Messages.MessageCreateParamsNonStreaming;
 type Block = Anthropic.Messages.ContentBlockParam;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { FunctionDeclaration, GenerateConfig, ModelRequest } from '../core/model.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import { toGeminiSchema } from './gemini-schema.ts';
-import { BEGIN, GO_ON } from './turns.ts';
+import { BEGIN, GO_ON } from './paired-turns.ts';
 
 /** Which of Google's two services is spoken to: they take slightly different requests. */
 export interface GeminiService {

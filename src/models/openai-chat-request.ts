@@ -3,7 +3,7 @@ import type { GenerateConfig, ModelRequest } from '../core/model.ts';
 import type { FunctionResponse, Part } from '../schemas/content.ts';
 import { attachedText, attachmentNote, codeText, standardBase64 } from './media.ts';
 import { effortOf, jsonFormatOf, NO_PARAMETERS, reasons, toolChoiceOf } from './openai-common.ts';
-import { pairedTurns, type Turn } from './turns.ts';
+import { pairedTurns, type Turn } from './paired-turns.ts';
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming;
 type Message = OpenAI.Chat.ChatCompletionMessageParam;

@@ -5,7 +5,7 @@ import type { FunctionResponse, Part } from '../schemas/content.ts';
 import { attachedText, attachmentNote, codeText } from './media.ts';
 import { dataUri, resultText } from './openai-chat-request.ts';
 import { effortOf, jsonFormatOf, NO_PARAMETERS, reasons, toolChoiceOf } from './openai-common.ts';
-import { pairedTurns, type Turn } from './turns.ts';
+import { pairedTurns, type Turn } from './paired-turns.ts';
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 type Item = OpenAI.Responses.ResponseInputItem;

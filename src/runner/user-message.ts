@@ -10,7 +10,7 @@ import { asUserMessage, type Content, functionResponsesOf, modelPartIn, type Par
 import { functionCalls, newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, State } from '../schemas/session.ts';
-import { withVerdict } from './plain-verdict.ts';
+import { withVerdict } from './plain-text-confirmation.ts';
 import { firstAnswer } from './plugins.ts';
 import { append } from './store-event.ts';
 

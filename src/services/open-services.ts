@@ -11,7 +11,7 @@ import { S3Bucket } from './artifacts/s3.ts';
 import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { FirestoreDatabase, type FirestorePlace } from './firestore/database.ts';
-import { type GoogleSurroundings, vertexPlace } from './google/google-surroundings.ts';
+import { type GoogleSurroundings, vertexPlace } from './google-surroundings.ts';
 import { AgentEngineMemories } from './memories/agent-engine.ts';
 import { FirestoreMemories } from './memories/firestore.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appendInstruction } from '../core/instructions.ts';
+import { appendInstruction } from '../core/append-instruction.ts';
 import type { MaybePromise, Tool } from '../core/runtime.ts';
 import { Content, textOf } from '../schemas/content.ts';
 import { type Example, examplesText } from './examples.ts';

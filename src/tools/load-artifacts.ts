@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appendInstruction } from '../core/instructions.ts';
+import { appendInstruction } from '../core/append-instruction.ts';
 import type { ModelRequest } from '../core/model.ts';
 import type { CallbackContext, Tool } from '../core/runtime.ts';
 import { functionResponsesOf, type Part } from '../schemas/content.ts';

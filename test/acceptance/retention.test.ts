@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { type Ended, folderOf, run } from '../app/program.ts';
+import { type Ended, folderOf, run } from '../support/program.ts';
 import { ServerProcess } from '../support/server.ts';
 
 vi.setConfig({ testTimeout: 90_000 }); // programs take their time on a busy machine

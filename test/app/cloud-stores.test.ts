@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { FirestoreDouble } from '../support/firestore-double.ts';
+import { type Ended, folderOf, mainFile, start } from '../support/program.ts';
 import { AgentEngineDouble } from '../support/vertex-double.ts';
-import { type Ended, folderOf, mainFile, start } from './program.ts';
 
 const agent = {
   'greeter/root_agent.yaml': 'name: greeter\nmodel: scripted\ninstruction: x\nscript: [{ text: "Hi!" }]\n',

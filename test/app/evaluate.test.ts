@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { evaluate, EvaluationFailed } from '../../src/evaluate.ts';
+import { evaluate, EvaluationFailed } from '../../src/app/evaluate.ts';
 import { caseOf, hello, paris, scratchFolder, setOf, weatherApp, weatherScript } from '../evaluation/scene.ts';
 
 it('gives the result of an app and a set that pass', async () => {

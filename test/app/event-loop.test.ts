@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { compose, type Composed } from '../../src/compose.ts';
-import { Config } from '../../src/config.ts';
+import { compose, type Composed } from '../../src/app/compose.ts';
+import { Config } from '../../src/app/config.ts';
 
 /**
  * The longest that one request may keep the event loop, in milliseconds of this thread's processor time: 100 on a machine

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { evaluate } from '../../src/evaluate.ts';
+import { evaluate } from '../../src/app/evaluate.ts';
 import { ServerProcess } from '../support/server.ts';
 
 let server: ServerProcess;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Composed, compose } from '../../src/compose.ts';
-import { Config } from '../../src/config.ts';
+import { type Composed, compose } from '../../src/app/compose.ts';
+import { Config } from '../../src/app/config.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 /** Longer: OUTAGE_MS=60000 npx vitest run test/durability/outage. */

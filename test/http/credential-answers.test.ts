@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { LiveInbox } from '../../src/http/live/inbox.ts';
-import { DurableLine } from '../../src/runner/durable-line.ts';
+import { DurableLine } from '../../src/runs/cluster/leased-queue.ts';
 import { Content } from '../../src/schemas/content.ts';
 import { sessionJson } from '../../src/schemas/session.ts';
 import { openServices } from '../../src/services/open-services.ts';

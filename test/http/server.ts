@@ -15,8 +15,8 @@ import type {
   SessionBrancher,
   TraceReader,
 } from '../../src/http/deps.ts';
-import { RunDesk } from '../../src/runner/run-desk.ts';
-import { SessionQueue } from '../../src/runner/session-queue.ts';
+import { SessionQueue } from '../../src/runner/queue/local-queue.ts';
+import { RunDesk } from '../../src/runs/run-service.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { Prices } from '../../src/schemas/prices.ts';

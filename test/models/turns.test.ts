@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { pairedTurns, type Turn } from '../../src/models/turns.ts';
+import { pairedTurns, type Turn } from '../../src/models/paired-turns.ts';
 import type { Content, Part } from '../../src/schemas/content.ts';
 
 const user = (...parts: Part[]): Content => ({ role: 'user', parts });

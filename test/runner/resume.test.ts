@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { indexTree } from '../../src/agents/tree.ts';
 import type { Agent } from '../../src/core/runtime.ts';
-import { agentToRun } from '../../src/runner/resume.ts';
+import { agentToRun } from '../../src/runner/agent-to-run.ts';
 import { type Event, newActions } from '../../src/schemas/event.ts';
 
 const agent = (name: string, kind: Agent['kind'], subAgents: Agent[] = [], fields: Partial<Agent> = {}): Agent => ({

@@ -230,7 +230,7 @@ it('hides rewound events from the next run but keeps them in the session', async
       });
     },
   };
-  const { forkSession, rewindSession } = await import('../../src/runner/branching.ts');
+  const { forkSession, rewindSession } = await import('../../src/runner/fork-and-rewind.ts');
   const { runner, key, services } = await testRunner(agent);
   await runAll(runner, say(key, 'one'));
   const [, answer] = await runAll(runner, say(key, 'two')).then(

@@ -1,5 +1,5 @@
 import { cloneJson } from '../../base/json.ts';
-import { appendInstruction } from '../../core/instructions.ts';
+import { appendInstruction } from '../../core/append-instruction.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
@@ -9,6 +9,7 @@ import { codeAsText } from '../code-blocks.ts';
 import { isLocal } from '../code-execution.ts';
 import { dataFilesIn, namesForFiles } from '../data-files.ts';
 import { askPlugin, hasHook } from '../hooks.ts';
+import { joinSections } from '../instructions.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { type LlmPlan, toolsOf } from '../llm-plan.ts';
 import { answerTool, answerToolText, needsAnswerTool, setResponseSchema } from '../output-schema.ts';
@@ -16,7 +17,6 @@ import { answerToolName } from '../reserved-names.ts';
 import { missingText, only, type StepTools, withTool } from '../step-tools.ts';
 import { buildContents, type View } from './contents.ts';
 import { groupsCalls } from './grouping.ts';
-import { joinSections } from './instructions.ts';
 import type { Remake } from './request-text.ts';
 
 /** One question to the model, and the tools its answer may call. */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { markImported } from '../../core/imported-events.ts';
 import { Event, storedEventJson } from '../../schemas/event.ts';
 import { textIn } from '../vertex/text-in.ts';
-import { storedEvent } from './history.ts';
+import { storedEvent } from './stored-history.ts';
 
 /** Microseconds since the epoch that an event is ordered by there: what it says itself, if that is near. */
 export function orderMicros(event: Event, lastMicros: number, nowMs: number): number {

@@ -27,8 +27,8 @@ import {
   readSession,
   resourceId,
 } from './agent-engine-records.ts';
-import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
 import { applyDelta, splitState, withoutTemp } from './state-scopes.ts';
+import { isEvaluationSession, pageOf, storedEvent, windowOf } from './stored-history.ts';
 
 /** What an append has to know of the history before. */
 interface Known {

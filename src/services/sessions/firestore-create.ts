@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
+import { adkMs } from '../adk-time.ts';
 import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
-import { adkMs } from './adk-time.ts';
 import {
   changeScopes,
   checkChanges,

@@ -18,9 +18,9 @@ import {
   type SessionOwner,
   type State,
 } from '../../schemas/session.ts';
-import { isEvaluationSession, pageOf, storedEvent, windowOf } from './history.ts';
 import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
+import { isEvaluationSession, pageOf, storedEvent, windowOf } from './stored-history.ts';
 
 export interface InMemorySessionsOptions {
   /** Sessions kept; beyond it the least recently used one is forgotten. Default: no limit. */

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { adkMs } from '../adk-time.ts';
 import { credibleTimes, incredible } from '../credible-time.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import type { Dialect } from '../postgres/dialect.ts';
 import { isConflict, isOutage, sqlStateOf } from '../postgres/errors.ts';
 import { fromJsonb, toJsonb } from '../postgres/jsonb.ts';
-import { adkMs } from './adk-time.ts';
 import type { SessionNumber } from './history-cache.ts';
 import { type SessionStatements, sessionStatements } from './postgres-statements.ts';
 import type {

@@ -17,11 +17,10 @@ import {
   type SessionOwner,
   type State,
 } from '../../schemas/session.ts';
+import { adkMs } from '../adk-time.ts';
 import type { Archive, RetentionLimits } from '../retention.ts';
 import { fromEventData, toEventData } from './adk-event.ts';
-import { adkMs } from './adk-time.ts';
 import { HistoryCache } from './history-cache.ts';
-import { isEvaluationSession, pageAnswer, pageRange, storedEvent, windowOf } from './history.ts';
 import {
   type EventRow,
   type PlacedKey,
@@ -34,6 +33,7 @@ import {
 import { stateChanges } from './state-changes.ts';
 import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
+import { isEvaluationSession, pageAnswer, pageRange, storedEvent, windowOf } from './stored-history.ts';
 
 /** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
 const eventsAtOnce = 500;

@@ -1,4 +1,4 @@
-import { adkMs } from '../sessions/adk-time.ts';
+import { adkMs } from '../adk-time.ts';
 import type { Connection } from './connection.ts';
 
 /** What a time column holds. */

@@ -1,0 +1,94 @@
+import { realpathSync } from 'node:fs';
+import { buildApp } from '../http/app.ts';
+import type { AppFinder } from '../loaders/app-source.ts';
+import type { RunDesk } from '../runs/run-service.ts';
+import { keepCollecting, type RetentionLimits } from '../services/retention.ts';
+import { parseServiceUri } from '../services/service-uri.ts';
+import { type Config, developmentOf, retentionOf } from './config.ts';
+import { composeEngine, type EngineOptions, reachOfYaml } from './engine.ts';
+import { loadPrices } from './prices.ts';
+
+export interface Composed {
+  readonly app: Awaited<ReturnType<typeof buildApp>>;
+  /** The apps on disk, for the list at the start. */
+  readonly apps: AppFinder;
+  /** Ends the runs, then releases everything. */
+  close(): Promise<void>;
+}
+
+export interface ComposeOptions extends EngineOptions {
+  readonly version: string;
+}
+
+/** The server a config stands for. */
+export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
+  const { apps, databases, runStore, ...engine } = composeEngine(config, { env, log });
+  const { runner, runs } = engine;
+  const app = await buildApp({
+    ...engine,
+    version,
+    log,
+    stores: {
+      sessions: parseServiceUri('sessions', config.sessionService).kind,
+      artifacts: parseServiceUri('artifacts', config.artifactService).kind,
+      memories: parseServiceUri('memories', config.memoryService).kind,
+    },
+    prices: loadPrices(config.prices),
+    config: httpConfigOf(config, apps),
+  });
+  runs.start();
+  const collecting = new AbortController();
+  const limits = retentionOf(config);
+  const deleteIdle: RunDesk['deleteIdleSession'] = async (key, sinceTime) => {
+    const isDeleted = await runs.deleteIdleSession(key, sinceTime);
+    if (isDeleted) engine.traces.forget(key);
+    return isDeleted;
+  };
+  const collected = keepCollecting({ ...engine.services, runs: runStore, deleteIdle }, limits, {
+    everyMs: pauseFor(limits),
+    signal: collecting.signal,
+    onFailure: (error) => log.warn({ err: error }, 'what is beyond the limits could not be deleted'),
+  });
+  return {
+    app,
+    apps,
+    close: async () => {
+      collecting.abort();
+      await collected;
+      await app.close();
+      await runner.close();
+      await databases.close();
+    },
+  };
+}
+
+/** Milliseconds between two looks for what is beyond the limits: ten minutes, unless something lives shorter than that. */
+function pauseFor({ sessionTtlMs, artifactVersionTtlMs, runTtlMs }: RetentionLimits): number {
+  const lives = [sessionTtlMs, artifactVersionTtlMs, runTtlMs].map((ms) => ms ?? Infinity);
+  return Math.max(10_000, Math.min(600_000, ...lives));
+}
+
+function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<typeof buildApp>[0]['config']> {
+  return {
+    host: config.host,
+    allowHosts: config.allowHosts,
+    allowOrigins: config.allowOrigins,
+    cors: config.cors,
+    bodyLimitBytes: config.bodyLimit,
+    ...(config.bodiesLimit !== undefined && { bodiesLimitBytes: config.bodiesLimit }),
+    artifactLimitBytes: config.artifactLimit,
+    maxConnections: config.maxConnections,
+    shutdownGraceMs: config.shutdownGrace,
+    development: developmentOf(config),
+    ...(config.dev && { ...builderPlace(config.agents, apps), builderReach: reachOfYaml(config) }),
+    ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
+    ...(config.devUi !== undefined && { devUiDir: config.devUi }),
+  };
+}
+
+/** Where the builder may write. A folder that is an app itself lies among what is none of ours. */
+function builderPlace(agents: string, apps: AppFinder): { builderRoot: string; builderApp?: string } {
+  const place = realpathSync.native(agents);
+  const own = apps.list().find(({ folder }) => folder === place);
+  return { builderRoot: apps.base, ...(own && { builderApp: own.name }) };
+}

@@ -1,0 +1,151 @@
+import { isLoopback } from '../base/addresses.ts';
+import { redactEnvironment } from '../base/redact.ts';
+import type { RunStore } from '../core/run-store.ts';
+import type { Plugin } from '../core/runtime.ts';
+import { Evaluations } from '../evaluation/evaluations.ts';
+import type { Log } from '../http/deps.ts';
+import { agentFolders } from '../loaders/agent-folders.ts';
+import type { AppFinder } from '../loaders/app-source.ts';
+import { compiledFolders } from '../loaders/compiled.ts';
+import { DirectoryLoader } from '../loaders/reloading-loader.ts';
+import { appNotFound } from '../loaders/static.ts';
+import { createModelRegistry } from '../models/registry.ts';
+import { pluginNamed } from '../plugins/registry.ts';
+import { SessionQueue } from '../runner/queue/local-queue.ts';
+import { Runner } from '../runner/runner.ts';
+import { toolTrier } from '../runner/try-tool.ts';
+import { DurableLine } from '../runs/cluster/leased-queue.ts';
+import { RunDesk } from '../runs/run-service.ts';
+import { type Databases, type OpenedServices, openServices } from '../services/open-services.ts';
+import { TraceRecorder } from '../telemetry/recorder.ts';
+import { credentialExchanger } from '../tools/auth/exchange.ts';
+import { processSecret, type ServerSecret } from '../tools/auth/server-secret.ts';
+import type { Reach } from '../tools/reach.ts';
+import { type Config, developmentOf } from './config.ts';
+import { googleFrom } from './google-env.ts';
+import { loadPrices } from './prices.ts';
+
+/** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
+export interface Engine {
+  readonly apps: AppFinder;
+  readonly loader: DirectoryLoader;
+  readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories'>;
+  /** Where runs are kept: absent where they end with the process. */
+  readonly runStore: OpenedServices['runs'];
+  /** What services keep things in. Closed last. */
+  readonly databases: Databases;
+  readonly traces: TraceRecorder;
+  readonly runner: Runner;
+  readonly runs: RunDesk;
+  readonly evaluations: Evaluations;
+  readonly tryTool: ReturnType<typeof toolTrier>;
+}
+
+export interface EngineOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** The engine a config stands for: the one place that picks implementations. */
+export function composeEngine(config: Config, { env, log }: EngineOptions): Engine {
+  redactEnvironment(env);
+  const apps = appFinder(config);
+  const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
+  const reach = reachOfYaml(config);
+  const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
+  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, reach, warn });
+  const traces = new TraceRecorder({
+    maxBytes: config.maxTraceBytes,
+    maxSpans: config.maxSpans,
+    ttlMs: config.traceTtl,
+  });
+  const {
+    sessions,
+    artifacts,
+    memories,
+    runs: store,
+    databases,
+  } = openServices({
+    ...config,
+    onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+    google: googleFrom(env),
+    isInUse: (key) => line.of(key).length > 0,
+    onEvicted: (key) => traces.forget(key),
+  });
+  const services = { sessions, artifacts, memories };
+  const { maxQueuedRuns: maxQueued } = config;
+  const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
+  const line = durable?.line ?? new SessionQueue(maxQueued);
+  const surroundings = {
+    loader,
+    services,
+    models: createModelRegistry({ env }),
+    plugins: pluginsFor(config, log),
+    traces,
+    log,
+    credentials: credentialExchanger(secretOf(config, store)),
+    runConfig: {
+      maxLlmCalls: config.maxLlmCalls,
+      toolTimeoutMs: config.toolTimeout,
+      timeoutMs: config.runTimeout,
+    },
+  };
+  const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });
+  const { runTtl: runTtlMs, maxBackgroundRuns } = config;
+  const runs = new RunDesk({ runner, line, services, log, durable, runTtlMs, maxBackgroundRuns });
+  const evaluations = new Evaluations({
+    ...surroundings,
+    folderOf: folderIn(apps, config),
+    prices: loadPrices(config.prices),
+  });
+  const tryTool = toolTrier(surroundings);
+  return { apps, loader, services, runStore: store, databases, traces, runner, runs, evaluations, tryTool };
+}
+
+/** How far YAML agents reach. In development mode whoever uses the builder writes them. */
+export const reachOfYaml = ({ dev, allowConfigPrivateHosts, allowConfigCredentials }: Config): Reach => ({
+  publicOnly: dev && !allowConfigPrivateHosts,
+  machineCredential: allowConfigCredentials ? 'anywhere' : dev ? 'nowhere' : 'google',
+});
+
+/** What sign-ins are signed with: as configured, or made once for all that share the database, or for this process. */
+function secretOf({ secret }: Config, store: RunStore | undefined): ServerSecret {
+  if (secret !== undefined) return () => Promise.resolve(secret);
+  if (!store) return processSecret;
+  let kept: Promise<string> | undefined;
+  return () => (kept ??= store.secret().catch(forgetting(() => (kept = undefined))));
+}
+
+/** Rethrows, so that the next one who asks tries again. */
+const forgetting = (forget: () => void) => (error: unknown) => {
+  forget();
+  throw error;
+};
+
+/** Where the evaluation files of an app go: beside its source, not into what is built of it. A broken app has some, too. */
+function folderIn(apps: AppFinder, { agents }: Config): (appName: string) => Promise<string> {
+  return async (appName) => {
+    const source = apps.find(appName);
+    if (!source) throw appNotFound(appName);
+    return agentFolders(agents).find(appName)?.folder ?? source.folder;
+  };
+}
+
+/** Finds the apps of the agents folder. */
+export function appFinder({ agents, buildOutput }: Config): AppFinder {
+  if (buildOutput.length === 0) return agentFolders(agents);
+  return compiledFolders({ sourceDir: agents, buildOutputDirs: buildOutput });
+}
+
+/**
+ * The plugins asked for. Replaying is always on where only this machine can ask for it: it concerns only runs whose
+ * state names a cassette, and reads no file of another name. Elsewhere it takes a folder to keep to.
+ */
+function pluginsFor(config: Config, log: Log): Plugin[] {
+  const { plugins, cassettes, host } = config;
+  const names = new Set<string>(plugins);
+  const isLocal = isLoopback(host) && developmentOf(config).has('evaluation');
+  if (cassettes !== undefined || isLocal) names.add('replay');
+  const surroundings = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLocal ? '/' : '.') };
+  return [...names].map((name) => pluginNamed(name, surroundings));
+}

@@ -1,0 +1,32 @@
+import { pino } from 'pino';
+import { redact } from '../base/redact.ts';
+import type { Config } from './config.ts';
+
+/** Characters that wait for a disk that is full, or a reader that is slow: of what comes then, nothing is kept. */
+const maxLength = 4 * 1024 * 1024;
+
+/** The log: JSON lines on stderr, secrets removed. Flush it before the process ends. */
+export function createLog(level: Config['logLevel']): pino.Logger {
+  const destination = pino.destination({ dest: 2, sync: false, maxLength });
+  // A reader that has gone away is no reason to end.
+  destination.on('error', () => {});
+  return pino(
+    { level, base: null, serializers: { err: errorFields }, formatters: { log: withoutSecrets } },
+    destination,
+  );
+}
+
+function errorFields(error: unknown): object {
+  if (!(error instanceof Error)) return { message: redact(String(error)) };
+  const code = 'code' in error ? { code: String(error.code) } : {};
+  const cause = error.cause === undefined ? {} : { cause: errorFields(error.cause) };
+  return { type: error.name, ...code, message: redact(error.message), stack: redact(error.stack ?? ''), ...cause };
+}
+
+function withoutSecrets(fields: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(fields).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? redact(value) : value,
+  ]);
+  return Object.fromEntries(entries) as Record<string, unknown>;
+}

@@ -1,0 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { agentJsonSchema } from '../loaders/yaml/json-schema.ts';
+import { configTable } from './help.ts';
+
+// Writes what is derived from the sources and kept in the repository: `npm run generate`.
+
+const table = new URL('../../docs/configuration.md', import.meta.url);
+const text = readFileSync(table, 'utf8');
+writeFileSync(
+  table,
+  text.replace(/^\| Flag \|[\s\S]*?(?=\n\n)/m, () => configTable()),
+);
+
+const schema = new URL('../../schema/agent.schema.json', import.meta.url);
+writeFileSync(schema, `${JSON.stringify(agentJsonSchema(), null, 2)}\n`);

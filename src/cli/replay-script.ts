@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { errorText } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import { type Content, MessageContent, textContent } from '../schemas/content.ts';
+import { lenient } from '../schemas/lenient.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What the user of a recorded conversation says: the `spec.yaml` of an ADK conformance case. */
+export interface ReplayScript {
+  readonly initialState: JsonObject;
+  readonly messages: readonly { readonly content: Content; readonly stateDelta: JsonObject }[];
+}
+
+const stateDelta = z.record(z.string(), z.unknown()).optional();
+const Message = z.union([lenient({ text: z.string(), stateDelta }), lenient({ content: MessageContent, stateDelta })]);
+const Script = lenient({
+  initialState: z.record(z.string(), z.unknown()).default({}),
+  userMessages: z.array(Message).default([]),
+});
+
+/** Reads the `spec.yaml` of a cassette; `undefined` when there is none. Throws UsageError when it is no such file. */
+export function readReplayScript(dir: string): ReplayScript | undefined {
+  const file = join(dir, 'spec.yaml');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // recorded without one: the user speaks
+  }
+  try {
+    const { initialState, userMessages } = Script.parse(parse(text, { maxAliasCount: 100 }));
+    const messages = userMessages.map((message) => ({
+      content: 'text' in message ? textContent('user', String(message.text)) : message.content,
+      stateDelta: message.stateDelta ?? {},
+    }));
+    return { initialState, messages };
+  } catch (error) {
+    const why = error instanceof z.ZodError ? z.prettifyError(error) : errorText(error);
+    throw new UsageError(`"${file}" is not the script of a conversation: ${why}`);
+  }
+}

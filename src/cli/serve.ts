@@ -1,0 +1,118 @@
+import { provideAgentImports } from '../app/agent-imports.ts';
+import { type Composed, compose } from '../app/compose.ts';
+import { type Config, developmentOf } from '../app/config.ts';
+import { watchForFaults } from '../app/faults.ts';
+import { createLog } from '../app/log.ts';
+import { releaseSpareMemory } from '../app/spare-memory.ts';
+import { isLoopback } from '../base/addresses.ts';
+import { AppError } from '../base/errors.ts';
+import { isFolder } from '../loaders/agent-folders.ts';
+import { banner } from './banner.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ServeOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+}
+
+/** Longer than closing may take once the runs have had their time. */
+const closeReserveMs = 10_000;
+/** Until what is loaded at the start is there. */
+const startupMs = 300;
+
+/** Serves until it is told to stop; resolves with the exit code. Throws UsageError for settings that do not fit together. */
+export async function serve(config: Config, { env, version }: ServeOptions): Promise<number> {
+  checkSettings(config);
+  provideAgentImports();
+  const log = createLog(config.logLevel);
+  const stopped = stopSignals(config.shutdownGrace + closeReserveMs);
+  watchForFaults(log, () => stopped.fail());
+  process.stdout.on('error', () => {}); // whoever read our greeting may have gone
+
+  let composed: Composed;
+  try {
+    composed = await compose(config, { env, log, version });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'ConfigurationException') throw new UsageError(error.message);
+    throw error;
+  }
+  const failure = await listen(composed, config);
+  if (failure !== undefined) {
+    process.stderr.write(`${failure}\n`);
+    await composed.close();
+    return 1;
+  }
+  const { address, port } = boundTo(composed);
+  const isForDevelopment = developmentOf(config).size > 0;
+  process.stdout.write(
+    banner({ version, agents: config.agents, apps: composed.apps, address, port, isForDevelopment }),
+  );
+  log.info({ host: address, port, agents: config.agents }, 'listening');
+  releaseSpareMemory(startupMs);
+
+  const code = await stopped.promise;
+  log.info({}, 'shutting down');
+  await composed.close();
+  log.info({}, 'ended');
+  await new Promise<void>((resolve) => log.flush(() => resolve()));
+  return code;
+}
+
+function checkSettings({ host, insecure, agents, dev }: Config): void {
+  if (!isLoopback(host) && dev) {
+    throw new UsageError(
+      `--dev lets whoever reaches the server write agents, which run with its rights: it works with --host 127.0.0.1 only, not with ${host}`,
+    );
+  }
+  if (!isLoopback(host) && !insecure) {
+    throw new UsageError(
+      `--host ${host} is reachable by others, and nothing would ask them who they are: add --insecure to allow that`,
+    );
+  }
+  if (!isFolder(agents)) {
+    throw new UsageError(`The agents folder "${agents}" does not exist: make it, or name another with --agents DIR`);
+  }
+}
+
+/** Connections the kernel may hold until they are accepted: one that finds no room tries again after a second. */
+const backlog = 4_096;
+
+/** Why we cannot listen, in words, or `undefined` when we do. */
+async function listen({ app }: Composed, { host, port }: Config): Promise<string | undefined> {
+  try {
+    await app.listen({ host, port, backlog });
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE')
+      return `Port ${port} on ${host} is in use: stop what listens there, or choose another with --port`;
+    if (code === 'EACCES') return `Port ${port} may not be used by this user: choose another with --port`;
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `"${host}" is no address of this machine`;
+    throw error;
+  }
+}
+
+function boundTo({ app }: Composed): { address: string; port: number } {
+  const bound = app.server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('The server listens on no port');
+  return bound;
+}
+
+/** Resolves at the first SIGTERM or SIGINT with 0, or at `fail` with 1. A second signal ends the process at once. */
+function stopSignals(patienceMs: number): { promise: Promise<number>; fail(): void } {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  let stopping = false;
+  const stop = (code: number): void => {
+    if (stopping) return;
+    stopping = true;
+    resolve(code);
+    setTimeout(() => process.exit(1), patienceMs).unref();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stop(0);
+    });
+  }
+  return { promise, fail: () => stop(1) };
+}

@@ -1,0 +1,205 @@
+import { AppError } from '../base/errors.ts';
+import { yieldWhenDue } from '../base/event-loop.ts';
+import { newId } from '../base/ids.ts';
+import { define } from '../base/json.ts';
+import { withoutCredentials } from '../core/credential-answers.ts';
+import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
+import { importedCount } from '../core/imported-events.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { Services } from '../core/services.ts';
+import { asUserMessage, type Content, modelPartIn } from '../schemas/content.ts';
+import { type Event, newActions } from '../schemas/event.ts';
+import { generation, keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
+import { sessionGone } from './queue/run-queue.ts';
+
+export interface ForkRequest {
+  /** The last event the fork keeps; absent: all. */
+  readonly eventId?: string | undefined;
+  /** Instead: the first event it does not keep. */
+  readonly beforeEventId?: string | undefined;
+  /** The id of the new session; absent: generated. */
+  readonly sessionId?: string | undefined;
+  /** What the last event the fork keeps says instead, as an event of its own. */
+  readonly content?: Content | undefined;
+  /** Whether `content` may take the place of what the user said only, and not of what an agent did. */
+  readonly ownWordsOnly?: boolean | undefined;
+  /** Merged into the state of that moment; `null` deletes a key. */
+  readonly state?: State | undefined;
+}
+
+/**
+ * A new session with the history, state and artifacts the old one had after an event. Throws `session_not_found`,
+ * `event_not_found`, `session_exists`, `import_not_allowed` for words that only an agent may say, and `invalid_request`
+ * for a change of no event. The old session is not touched.
+ */
+export async function forkSession(services: Services, key: SessionKey, request: ForkRequest): Promise<Session> {
+  const session = await mustGet(services, key);
+  await yieldWhenDue();
+  const events = activeEvents(session.events);
+  const kept = events.slice(0, keptCount(events, request));
+  const initial = (await services.sessions.initialState?.(session)) ?? {};
+  const own = ownState(session.state);
+  await yieldWhenDue();
+  const before = applyDelta(own, stateDeltaBackTo(events, kept.length, initial));
+  await yieldWhenDue();
+  const wished = request.state ? applyDelta(before, request.state) : before;
+  await yieldWhenDue();
+  const state = beforeEvents(wished, kept, initial);
+  const imported = importedCount(kept);
+  changeLast(kept, request);
+  await yieldWhenDue();
+  const fork = await services.sessions.createSession(key, {
+    state,
+    events: kept,
+    imported,
+    ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+  });
+  await copyArtifacts(services, { from: key, to: keyOf(fork), versions: artifactVersions(kept) });
+  const source = await services.sessions.getSession(key, { numRecentEvents: 1 });
+  if (source && source[generation] === session[generation]) return fork;
+  // It was deleted meanwhile: what was copied may lack artifacts, or have some of another session.
+  await services.artifacts?.deleteSessionArtifacts(keyOf(fork));
+  await services.sessions.deleteSession(keyOf(fork), fork[generation]);
+  throw sessionGone(key);
+}
+
+/**
+ * Takes a session back to before an invocation: later runs no longer see its events, its state changes are undone and
+ * artifacts it saved get the version before it as their newest. The history itself stays. Throws `session_not_found`
+ * and `event_not_found`.
+ */
+export async function rewindSession(services: Services, key: SessionKey, invocationId: string): Promise<Session> {
+  const session = await mustGet(services, key);
+  const events = activeEvents(session.events);
+  const count = events.findIndex((event) => event.invocationId === invocationId);
+  if (count < 0) throw new AppError('event_not_found', `Invocation not found: ${invocationId}`);
+  const actions = {
+    ...newActions(),
+    stateDelta: stateDeltaBackTo(events, count, await services.sessions.initialState?.(session)),
+    artifactDelta: await restoreArtifacts(services, key, {
+      before: events.slice(0, count),
+      after: events.slice(count),
+    }),
+    rewindBeforeInvocationId: invocationId,
+  };
+  await services.sessions.appendEvent(session, newEvent({ invocationId: newId('e-') }, 'user', { actions }));
+  return mustGet(services, key);
+}
+
+function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkRequest): number {
+  const named = eventId ?? beforeEventId;
+  if (named === undefined) return events.length;
+  const place = events.findIndex(({ id }) => id === named);
+  if (place < 0) throw new AppError('event_not_found', `Event not found: ${named}`);
+  return eventId === undefined ? place : place + 1;
+}
+
+/**
+ * Makes the last event say and do what the fork asks for; of the state, what the history would undo otherwise. It gets a
+ * new id then: what is known of the old event, such as its trace, is not true of this one.
+ */
+function changeLast(kept: Event[], { content, state = {}, ownWordsOnly }: ForkRequest): void {
+  const written = new Set(kept.flatMap((event) => Object.keys(event.actions.stateDelta)));
+  const delta = Object.fromEntries(Object.entries(state).filter(([key]) => written.has(key)));
+  if (!content && Object.keys(delta).length === 0) return;
+  const last = kept.pop();
+  if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
+  const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
+  const said = content && (last.author === 'user' ? userWords(content) : agentWords(content, ownWordsOnly));
+  kept.push({ ...last, id: newId(), actions, ...(said && { content: said }) });
+}
+
+function userWords(content: Content): Content {
+  const modelPart = modelPartIn(content);
+  if (modelPart === undefined) return asUserMessage(withoutCredentials(content).message);
+  throw new AppError('invalid_request', `content: may not hold what only models say (${modelPart})`);
+}
+
+function agentWords(content: Content, ownWordsOnly = false): Content {
+  if (!ownWordsOnly) return content;
+  throw new AppError('import_not_allowed', 'Clients may not put other words into the mouth of an agent here');
+}
+
+/** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */
+export async function takeBack(services: Services, key: SessionKey, runId: string): Promise<void> {
+  try {
+    await rewindSession(services, key, runId);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'event_not_found')) throw error;
+  }
+}
+
+async function mustGet(services: Services, key: SessionKey): Promise<Session> {
+  const session = await services.sessions.getSession(key);
+  if (!session) throw sessionGone(key);
+  return session;
+}
+
+/** Without `app:` and `user:` keys, which the new session sees anyway. */
+function ownState(state: State): State {
+  const own: State = {};
+  for (const key in state) if (!/^(?:app|user|temp):/.test(key)) define(own, key, state[key]);
+  return own;
+}
+
+/** The state that the events led on from: what they wrote is as it was at first, so that a fork can be taken back, too. */
+function beforeEvents(state: State, events: readonly Event[], initial: State): State {
+  const written = new Set(events.flatMap((event) => Object.keys(event.actions.stateDelta)));
+  if (written.size === 0) return state;
+  const before: State = {};
+  for (const key in state) if (!written.has(key)) define(before, key, state[key]);
+  for (const key in initial) if (written.has(key)) define(before, key, initial[key]);
+  return before;
+}
+
+function applyDelta(state: State, delta: State): State {
+  const applied: State = {};
+  for (const key in state) if (!Object.hasOwn(delta, key) && state[key] !== null) define(applied, key, state[key]);
+  for (const key in delta) if (delta[key] !== null) define(applied, key, delta[key]);
+  return applied;
+}
+
+/** The newest version of each session artifact that the events saved. */
+function artifactVersions(events: readonly Event[]): Map<string, number> {
+  const versions = new Map<string, number>();
+  for (const event of events) {
+    for (const [name, version] of Object.entries(event.actions.artifactDelta)) {
+      if (!name.startsWith('user:')) versions.set(name, version);
+    }
+  }
+  return versions;
+}
+
+/** Copies every version up to the newest the fork knows, under its number, so that those in its events stay true. */
+async function copyArtifacts(
+  { artifacts }: Services,
+  { from, to, versions }: { from: SessionKey; to: SessionKey; versions: ReadonlyMap<string, number> },
+): Promise<void> {
+  if (!artifacts) return;
+  for (const [name, newest] of versions) {
+    for (const { version, customMetadata: metadata } of await artifacts.listVersions(from, name)) {
+      const part = version <= newest ? await artifacts.loadArtifact(from, name, version) : undefined;
+      if (!part) continue;
+      if (artifacts.saveArtifactCopy) await artifacts.saveArtifactCopy(to, name, part, { version, metadata });
+      else await artifacts.saveArtifact(to, name, part, metadata);
+    }
+  }
+}
+
+async function restoreArtifacts(
+  { artifacts }: Services,
+  key: SessionKey,
+  { before, after }: { before: readonly Event[]; after: readonly Event[] },
+): Promise<Record<string, number>> {
+  const delta: Record<string, number> = {};
+  const kept = artifactVersions(before);
+  for (const name of artifactVersions(after).keys()) {
+    const version = kept.get(name);
+    if (version === undefined) await artifacts?.deleteArtifact(key, name);
+    else {
+      const part = await artifacts?.loadArtifact(key, name, version);
+      if (artifacts && part) delta[name] = await artifacts.saveArtifact(key, name, part);
+    }
+  }
+  return delta;
+}

@@ -1,0 +1,138 @@
+import { enterLive } from '../../agents/enter.ts';
+import { SharedInput } from '../../agents/live/shared-input.ts';
+import { indexTree } from '../../agents/tree.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
+import type { LiveInput } from '../../core/model.ts';
+import { newEvent } from '../../core/new-event.ts';
+import type { MaybePromise, RunContext } from '../../core/runtime.ts';
+import type { Content } from '../../schemas/content.ts';
+import type { Event } from '../../schemas/event.ts';
+import type { OnBusy, RunConfig } from '../../schemas/run.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import { agentToRun } from '../agent-to-run.ts';
+import { firstAnswer } from '../plugins.ts';
+import { store } from '../store-event.ts';
+import { storeUserMessage } from '../user-message.ts';
+import { LiveAudio } from './audio-recorder.ts';
+import { SpokenOrder } from './transcript-order.ts';
+
+/** What starts a live run: whose session, and how to talk. */
+export interface LiveRunRequest extends SessionKey {
+  readonly onBusy?: OnBusy | undefined;
+  readonly runConfig?: RunConfig | undefined;
+  /** Told of a message that makes no sense, such as an answer to nothing; it is left out, and the conversation goes on. */
+  readonly onRefused?: ((error: Error) => void) | undefined;
+}
+
+const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'FunctionCallNotFound']);
+
+/** Does one thing after another, so that two writers of a session do not get into each other's way. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+function inTurn(): InTurn {
+  let last: Promise<unknown> | undefined;
+  return (work) => {
+    const done = last ? last.then(work, work) : work();
+    last = done;
+    const isOver = (): void => {
+      if (last === done) last = undefined;
+    };
+    done.then(isOver, isOver);
+    return done;
+  };
+}
+
+/** A conversation over a live connection, as the runner stores and yields it. */
+export class LiveTalk {
+  readonly #ctx: RunContext;
+  readonly #input: AsyncIterable<LiveInput>;
+  readonly #inTurn = inTurn();
+  readonly #audio: LiveAudio | undefined;
+  readonly #onRefused: LiveRunRequest['onRefused'];
+
+  constructor(ctx: RunContext, input: AsyncIterable<LiveInput>, onRefused?: LiveRunRequest['onRefused']) {
+    this.#ctx = ctx;
+    this.#onRefused = onRefused;
+    this.#input = input;
+    const { artifacts } = ctx.services;
+    this.#audio = ctx.runConfig.saveLiveBlob && artifacts ? new LiveAudio(ctx, artifacts) : undefined;
+  }
+
+  /** What the agents say, and the agents they hand over to. */
+  async *events(): AsyncGenerator<Event, void, void> {
+    const ctx = this.#ctx;
+    const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
+    if (early) {
+      yield newEvent(ctx, 'model', { content: early });
+      return;
+    }
+    const input = SharedInput.of(this.#heard());
+    const order = new SpokenOrder();
+    const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
+    const hangUp = (): void => input.close(); // an agent that waits for the client hears of nothing else
+    ctx.signal.addEventListener('abort', hangUp, { once: true });
+    try {
+      for await (const event of enterLive(agent, ctx, input)) {
+        this.#audio?.spoken(event);
+        for (const due of order.after(event)) yield due;
+        if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.saved(event);
+      }
+      yield* order.rest();
+      if (this.#audio) yield* await this.#audio.saved({ turnComplete: true });
+    } finally {
+      ctx.signal.removeEventListener('abort', hangUp);
+      input.close();
+    }
+  }
+
+  /** Stores a whole event; messages of the user wait for it, and it for them. */
+  keep(event: Event): MaybePromise<Event> {
+    const ctx = this.#ctx;
+    const isToKeep = !event.partial && isKept(event);
+    if (!isToKeep) return ctx.plugins.length === 0 ? event : store(event, ctx, false);
+    return this.#inTurn(() => store(event, ctx));
+  }
+
+  /** The client's input; a message reaches the agent once it is stored. Written by hand: it is read for each frame. */
+  #heard(): AsyncIterable<LiveInput> {
+    const source = this.#input[Symbol.asyncIterator]();
+    const onInput = (result: IteratorResult<LiveInput>): MaybePromise<IteratorResult<LiveInput>> => {
+      if (result.done) return result;
+      const input = result.value;
+      if (input.kind === 'blob') this.#audio?.heard(input.blob);
+      if (input.kind !== 'content') return result;
+      return this.#stored(input.content).then((content) =>
+        content ? { done: false, value: { kind: 'content', content } } : next(),
+      );
+    };
+    const next = (): Promise<IteratorResult<LiveInput>> => source.next().then(onInput);
+    const iterator: AsyncIterator<LiveInput> = {
+      next,
+      return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  /** `undefined` for what was refused. */
+  async #stored(content: Content): Promise<Content | undefined> {
+    try {
+      return (await this.#inTurn(() => storeUserMessage({ newMessage: content }, this.#ctx))) ?? content;
+    } catch (error) {
+      if (!this.#onRefused || !(error instanceof AppError && refusals.has(error.code))) throw error;
+      this.#onRefused(error);
+      return undefined;
+    }
+  }
+}
+
+/** Whether an event belongs into the history: not what is sound, nor what only matters to the connection. */
+function isKept(event: Event): boolean {
+  const parts = event.content?.parts ?? [];
+  if (parts.some(({ inlineData }) => inlineData && isMedia(inlineData.mimeType))) return false;
+  if (parts.length > 0 || event.errorCode !== undefined || event.interrupted || event.usageMetadata) return true;
+  if (event.inputTranscription ?? event.outputTranscription ?? event.groundingMetadata) return true;
+  const { stateDelta, artifactDelta, ...rest } = event.actions;
+  return Object.keys(stateDelta).length > 0 || Object.keys(artifactDelta).length > 0 || Object.keys(rest).length > 2;
+}
+
+const isMedia = (mimeType: string): boolean => /^(?:audio|video)\//i.test(mimeType);

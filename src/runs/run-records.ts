@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { outcomeOfFailure } from '../core/run-status.ts';
+import type { RunKey } from '../core/runs.ts';
+import type { LocalRun } from '../runner/queue/run-queue.ts';
+import { storable } from '../runner/user-message.ts';
+import type { Run } from '../schemas/run-record.ts';
+import type { RunRequest } from '../schemas/run.ts';
+import { type Asked, BackgroundRun } from './background-runs.ts';
+
+/** A run that is not told of by events, or not yet. */
+export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run: LocalRun | BackgroundRun): Run {
+  const { createdAtMs, startedAtMs } = run;
+  const { endedAtMs, failure }: Partial<BackgroundRun> = run instanceof BackgroundRun ? run : {};
+  const outcome = failure === undefined ? { status: 'done' as const } : outcomeOfFailure(failure);
+  return {
+    id,
+    appName,
+    userId,
+    sessionId,
+    status: startedAtMs === undefined ? 'queued' : 'running',
+    ...(endedAtMs !== undefined && outcome),
+    createdAt: createdAtMs / 1000,
+    ...(startedAtMs !== undefined && { startedAt: startedAtMs / 1000 }),
+    ...(endedAtMs !== undefined && { endedAt: endedAtMs / 1000 }),
+  };
+}
+
+/** What a request with an idempotency key asks for. Nothing is derived from credentials, which might be guessed from it. */
+export function askedFor(request: RunRequest, idempotencyKey: string): Asked {
+  const { appName, userId, sessionId } = request;
+  return {
+    idempotencyKey,
+    key: [appName, userId, sessionId, idempotencyKey].join('\n'),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify(storable(request)))
+      .digest('base64'),
+  };
+}

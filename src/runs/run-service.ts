@@ -1,0 +1,377 @@
+import { getHeapStatistics } from 'node:v8';
+import { abortable, completesWithin, LinkedAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { Room } from '../base/room.ts';
+import { roughSize } from '../base/rough-size.ts';
+import { Slots } from '../base/slots.ts';
+import { startTimer } from '../base/timers.ts';
+import { failureOf, runIn, runsIn, shownEvents } from '../core/run-status.ts';
+import type { RunStore } from '../core/run-store.ts';
+import type { Frame, Position, RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/runs.ts';
+import type { RunLog } from '../core/runtime.ts';
+import type { Services } from '../core/services.ts';
+import { takeBack } from '../runner/fork-and-rewind.ts';
+import { FeedRoom } from '../runner/queue/event-log-memory.ts';
+import { RunFeed } from '../runner/queue/event-log.ts';
+import { type Claim, type LocalRun, type RunLine, sessionGone, type StartOptions } from '../runner/queue/run-queue.ts';
+import { storedFrames } from '../runner/queue/stored-events.ts';
+import { checkMessage } from '../runner/user-message.ts';
+import type { Event } from '../schemas/event.ts';
+import { isOver, type Run } from '../schemas/run-record.ts';
+import type { RunRequest } from '../schemas/run.ts';
+import type { GetSessionConfig, Session, SessionKey } from '../schemas/session.ts';
+import { type Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
+import { type DurableLine } from './cluster/leased-queue.ts';
+import { RunRecovery } from './cluster/recovery.ts';
+import { RunLedger } from './cluster/shared-runs.ts';
+import { askedRun, isTwice, keptRun } from './idempotency.ts';
+import { askedFor, recordOf } from './run-records.ts';
+import { SessionDeletion } from './session-deletion.ts';
+
+/** What starts runs; throws before the first event whatever is the caller's fault. */
+interface Starter {
+  start(request: RunRequest, signal: AbortSignal, options?: StartOptions): Promise<AsyncIterable<Event>>;
+}
+
+export interface RunDeskOptions {
+  readonly runner: Starter;
+  /** The same that the runner uses. */
+  readonly line: RunLine;
+  readonly services: Services;
+  /** Where runs are kept beyond this process: then `line` is its line. */
+  readonly durable?: { readonly store: RunStore; readonly line: DurableLine } | undefined;
+  readonly log?: RunLog;
+  /** How long a run that ended here is known for more than its events tell. */
+  readonly runTtlMs?: number | undefined;
+  /** Runs in the background that may be at work at the same time; the others wait. Default: one for each 8 MB of heap. */
+  readonly maxBackgroundRuns?: number | undefined;
+}
+
+const { heap_size_limit: heapBytes } = getHeapStatistics();
+/** What a run takes besides what was asked for, roughly: while it waits, and with large answers while it is at work. */
+const ownBytes = 8 * 1024;
+const bytesAtWork = 8 * 1024 * 1024;
+
+const lastEventsMs = 2_000; // how long runs that were told to end may take
+
+/**
+ * The runs of this process: those in line or at work are found in the line, what they did in their session's events.
+ * Nothing is kept for a run but for those that were started here. With a store, the runs of other replicas are found
+ * there, and those that lost their replica go on here.
+ */
+export class RunDesk implements Runs {
+  readonly #options: RunDeskOptions;
+  readonly #background: BackgroundRuns;
+  readonly #room = new FeedRoom();
+  /** What was asked for and is not over, and who may be at work. */
+  readonly #open = new Room(heapBytes / 16, ['queue_full', 'Too many runs are waiting']);
+  readonly #places: Slots;
+  readonly #ledger: RunLedger | undefined;
+  readonly #recovery: RunRecovery | undefined;
+  readonly #deletion: SessionDeletion;
+
+  constructor(options: RunDeskOptions) {
+    this.#options = options;
+    const { durable, services, log, runTtlMs } = options;
+    this.#background = new BackgroundRuns(runTtlMs);
+    this.#places = new Slots(options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork));
+    this.#deletion = new SessionDeletion({
+      line: options.line,
+      services,
+      onVacated: (key) => this.#background.forget(key, sessionGone(key)),
+    });
+    if (!durable) return;
+    const kept = { ...durable, sessions: services.sessions, room: this.#room };
+    this.#ledger = new RunLedger(kept, (id, after, signal) => this.#followHere(id, after, signal));
+    const resume = (request: RunRequest, claim: Claim): Promise<void> => this.#resume(request, claim);
+    const undo = (key: RunKey, claim: Claim): Promise<void> => this.#takeBack(key, new AbortController().signal, claim);
+    this.#recovery = new RunRecovery({ ...kept, resume, takeBack: undo, log });
+  }
+
+  /** Begins to tell others that this replica lives, and to look for runs that lost theirs. */
+  start(): void {
+    this.#options.durable?.line.start();
+    this.#recovery?.start();
+  }
+
+  async submit(request: RunRequest, { idempotencyKey }: SubmitOptions = {}): Promise<Submitted> {
+    await this.#deletion.over(request);
+    const asked = idempotencyKey === undefined ? undefined : askedFor(request, idempotencyKey);
+    let earlier = asked && (await this.#asked(request, asked));
+    // Its twin may have begun meanwhile. Between this look and `add` below nothing waits.
+    if (asked) while (!earlier && this.#background.asked(asked.key)) earlier = await this.#asked(request, asked);
+    if (earlier) return { run: earlier, replayed: true };
+    checkMessage(request);
+    const { appName, userId, sessionId, invocationId = newId('e-') } = request;
+    const run = this.#newRun({ appName, userId, sessionId, runId: invocationId }, asked);
+    if (this.#background.find(run.key)?.isOver === false) {
+      throw new AppError('session_busy', `Run "${invocationId}" is not over yet`, { retryAfter: 1 });
+    }
+    this.#background.add(run);
+    const isNew = request.invocationId === undefined;
+    const bytes = ownBytes + roughSize(request);
+    try {
+      await this.#open.enter(bytes, run.signal);
+      void run.over.then(() => this.#open.leave(bytes));
+      if (!isNew) await this.#recall(run);
+      await this.#begin({ ...request, invocationId }, run, { isNew });
+    } catch (error) {
+      this.#background.remove(run);
+      run.end(error);
+      const same = isTwice(error) && asked && (await this.#asked(request, asked)); // it may have come to nothing
+      if (isTwice(error)) return same ? { run: same, replayed: true } : this.submit(request, { idempotencyKey });
+      const kept = await keptRun(error, run, this.#ledger);
+      if (kept) return { run: kept, replayed: false };
+      throw error;
+    }
+    return { run: await this.get(run.key), replayed: false };
+  }
+
+  async get(key: RunKey): Promise<Run> {
+    await this.#deletion.over(key);
+    const background = this.#background.find(key);
+    const seat = this.#local(key);
+    if (seat) return recordOf(key, seat);
+    if (background && !background.isOver) return recordOf(key, background);
+    const kept = await this.#ledger?.find(key);
+    if (kept?.error?.code === 'session_not_found') throw sessionGone(key); // another server deletes it
+    if (kept) return kept;
+    const run = runIn(await this.#sessionOf(key), key.runId);
+    if (run) return background ? { ...run, createdAt: background.createdAtMs / 1000 } : run;
+    if (background) return recordOf(key, background);
+    throw new AppError('run_not_found', `Run not found: ${key.runId}`);
+  }
+
+  async list(key: SessionKey, { status, limit = 50 }: RunFilter = {}): Promise<Run[]> {
+    await this.#deletion.over(key);
+    const runs = new Map(runsIn(await this.#sessionOf(key)).map((run) => [run.id, run]));
+    for (const run of (await this.#ledger?.list(key, limit)) ?? []) {
+      const told = runs.get(run.id);
+      runs.set(run.id, run.status === 'waiting' && told ? { ...told, createdAt: run.createdAt } : run);
+    }
+    for (const background of this.#background.of(key)) {
+      const { key: known, isOver: hasEnded } = background;
+      if (!runs.has(known.runId) || !hasEnded) runs.set(known.runId, recordOf(known, background));
+    }
+    for (const seat of this.#options.line.of(key)) {
+      if (seat.id !== '') runs.set(seat.id, recordOf({ ...key, runId: seat.id }, seat));
+    }
+    return [...runs.values()]
+      .toReversed() // those of one millisecond, too
+      .filter((run) => status === undefined || run.status === status)
+      .toSorted((one, other) => other.createdAt - one.createdAt)
+      .slice(0, limit);
+  }
+
+  async cancel(key: RunKey, { rollback }: { rollback: boolean }, signal: AbortSignal): Promise<Run> {
+    const isRunning = (await this.get(key)).status === 'running';
+    const reason = new AppError('run_cancelled', 'The run was cancelled');
+    const here = this.#local(key);
+    this.#background.find(key)?.cancel(reason);
+    here?.abort(reason);
+    if (!here) await this.#ledger?.tell(key, reason.code);
+    if (rollback && isRunning) await this.#takeBack(key, signal);
+    await this.#over(key, signal);
+    const run = await this.get(key);
+    if (isOver(run.status) || !here || !this.#ledger) return run;
+    return this.cancel(key, { rollback: false }, signal); // another replica has taken it over meanwhile
+  }
+
+  async wait(key: RunKey, timeoutMs: number, signal: AbortSignal): Promise<Run> {
+    const run = await this.get(key);
+    if (isOver(run.status)) return run;
+    const patience = new LinkedAbort(signal);
+    const timer = startTimer(() => patience.abort(), timeoutMs);
+    try {
+      await this.#over(key, patience.signal);
+    } catch {
+      signal.throwIfAborted(); // else the time was over
+    } finally {
+      clearTimeout(timer);
+      patience[Symbol.dispose]();
+    }
+    return this.get(key);
+  }
+
+  async follow(key: RunKey, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+    await this.#deletion.over(key);
+    const here = this.#feedHere(key);
+    if (here) return here.read(after, signal);
+    const kept = await this.#ledger?.find(key);
+    if (kept && !isOver(kept.status)) return (this.#ledger as RunLedger).follow(key, after, signal);
+    const session = await this.#sessionOf(key, kept ? { numRecentEvents: 1 } : {});
+    const background = this.#background.find(key);
+    if (background) {
+      if (after.whole > background.feed.position.whole) throw beyondEnd(key, after);
+      return background.feed.read(after, signal);
+    }
+    const run = kept ?? runIn(session, key.runId);
+    if (!run) throw new AppError('run_not_found', `Run not found: ${key.runId}`);
+    if (after.whole > 0) {
+      const rest = storedFrames(this.#options.services.sessions, key, after.whole - 1);
+      if ((await rest[Symbol.asyncIterator]().next()).done) throw beyondEnd(key, after);
+    }
+    return this.#readEnded(run, key, after);
+  }
+
+  deleteSession(key: SessionKey): Promise<void> {
+    return this.#deletion.delete(key);
+  }
+
+  /** Deletes the session unless it has a run, or was written to since a time in seconds. Resolves with whether it did. */
+  deleteIdleSession(key: SessionKey, sinceTime: number): Promise<boolean> {
+    return this.#deletion.deleteIdle(key, sinceTime);
+  }
+
+  async drain(graceMs: number): Promise<void> {
+    this.#recovery?.close();
+    const over = Promise.all(this.#background.all().map((run) => run.over));
+    if (!(await completesWithin(over, graceMs))) {
+      if (this.#options.durable) await completesWithin(this.#options.durable.line.handBack(), lastEventsMs);
+      const reason = new AppError('run_interrupted', 'The server is shutting down');
+      for (const run of this.#background.all()) run.cancel(reason);
+      await completesWithin(over, lastEventsMs);
+    }
+    if (!this.#options.durable) return;
+    // Whoever is still connected has as long: until then this replica has to count as alive.
+    await completesWithin(
+      Promise.all(this.#options.durable.line.all().map((turn) => turn.over)),
+      graceMs + lastEventsMs,
+    );
+    await this.#ledger?.close();
+  }
+
+  /** Resolves once the run has begun, or waits in line; goes on with it. */
+  async #begin(request: RunRequest, run: BackgroundRun, options: StartOptions): Promise<void> {
+    const queued = Promise.withResolvers<void>();
+    let isAtWork = false;
+    const started = this.#options.runner.start(request, run.signal, {
+      ...options,
+      onQueued: () => queued.resolve(),
+      onKept: () => (run.kept = recordOf(run.key, run)),
+      begins: async (signal) => {
+        await this.#places.enter(signal);
+        isAtWork = true;
+      },
+      isDetached: true,
+      idempotencyKey: run.asked?.idempotencyKey,
+      fingerprint: run.asked?.fingerprint,
+    });
+    // Tells the run how it ended, and never rejects.
+    void this.#work(started, run).then(() => isAtWork && this.#places.leave());
+    try {
+      await Promise.race([started, queued.promise]);
+      run.accept();
+    } catch (error) {
+      run.accept(error);
+      throw error;
+    }
+  }
+
+  async #work(started: Promise<AsyncIterable<Event>>, run: BackgroundRun): Promise<void> {
+    let failure: unknown;
+    try {
+      const events = await started;
+      run.startedAtMs = Date.now();
+      for await (const event of events) run.feed.put(event);
+    } catch (error) {
+      failure = error;
+      if (!(error instanceof AppError)) this.#options.log?.warn({ err: error, runId: run.key.runId }, 'run failed');
+    }
+    run.end(failure);
+    if (failure instanceof AppError && failure.code === 'session_not_found') this.#background.drop(run);
+    else this.#background.ended(run);
+  }
+
+  /** A run that goes on has a past, which its stream begins with. */
+  async #recall({ key, feed }: BackgroundRun): Promise<void> {
+    for (const event of shownEvents(await this.#sessionOf(key), key.runId)) feed.put(event);
+  }
+
+  /** Waits for a run that was told to end, in front of those that wait for it, and hides what it stored. */
+  async #takeBack(key: RunKey, signal: AbortSignal, claim?: Claim): Promise<void> {
+    const { line, services } = this.#options;
+    const turn = await line.enter(key, 'rollback', signal, { claim, takesBack: key.runId });
+    try {
+      await takeBack({ ...services, sessions: turn.sessions ?? services.sessions }, key, key.runId);
+    } finally {
+      await turn.release();
+    }
+  }
+
+  async #over(key: RunKey, signal: AbortSignal): Promise<void> {
+    const here = this.#local(key);
+    if (here) await abortable(here.over, signal);
+    const background = this.#background.find(key);
+    if (background) await abortable(background.over, signal);
+    if (!here) await this.#ledger?.over(key, signal);
+  }
+
+  /** Goes on with a run that lost its replica, to its end. */
+  async #resume(request: RunRequest, claim: Claim): Promise<void> {
+    const { appName, userId, sessionId, invocationId = '' } = request;
+    const run = this.#newRun({ appName, userId, sessionId, runId: invocationId });
+    this.#background.add(run);
+    try {
+      await this.#recall(run);
+      await this.#begin(request, run, { claim });
+      await run.over;
+    } catch (error) {
+      this.#background.remove(run);
+      run.end(error);
+      this.#options.log?.warn({ err: error, runId: invocationId }, 'a run could not go on');
+    }
+  }
+
+  #asked(session: SessionKey, asked: Asked): Promise<Run | undefined> {
+    const get = (key: RunKey): Promise<Run> => this.get(key);
+    return askedRun(session, asked, { background: this.#background, ledger: this.#ledger, get });
+  }
+
+  async *#readEnded(run: Run, key: RunKey, { whole }: Position): AsyncGenerator<Frame, void, void> {
+    yield* storedFrames(this.#options.services.sessions, key, whole);
+    const failure = failureOf(run);
+    if (failure) throw failure;
+  }
+
+  #newRun(key: RunKey, asked?: Asked): BackgroundRun {
+    return new BackgroundRun(key, this.#newFeed(key), asked);
+  }
+
+  #newFeed(key: RunKey): RunFeed {
+    const { sessions } = this.#options.services;
+    return new RunFeed((after, landmark) => storedFrames(sessions, key, after, landmark), this.#room);
+  }
+
+  #feedHere(key: RunKey): RunFeed | undefined {
+    const background = this.#background.find(key);
+    if (background && !background.isOver) return background.feed;
+    const run = this.#local(key);
+    if (!run || run.feed) return run?.feed;
+    run.feed = this.#newFeed(key);
+    for (const event of run.session ? shownEvents(run.session, run.id) : []) run.feed.put(event);
+    return run.feed;
+  }
+
+  /** The same for a run of this replica, by its key in the store. */
+  async #followHere(id: string, after: Position, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+    const turn = this.#options.durable?.line.find({ id });
+    const feed = turn && this.#feedHere({ ...turn.key, runId: turn.id });
+    if (feed) return feed.read(after, signal);
+    throw new AppError('run_not_found', `Run "${id}" is not here`);
+  }
+
+  #local(key: RunKey): LocalRun | undefined {
+    return this.#options.line.of(key).find(({ id }) => id === key.runId);
+  }
+
+  async #sessionOf(key: SessionKey, config?: GetSessionConfig): Promise<Session> {
+    const session = await this.#options.services.sessions.getSession(key, config);
+    if (!session) throw sessionGone(key);
+    return session;
+  }
+}
+
+const beyondEnd = ({ runId }: RunKey, { whole }: Position): AppError =>
+  new AppError('invalid_request', `Last-Event-ID: run "${runId}" ended before event ${whole}`);

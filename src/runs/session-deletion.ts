@@ -1,0 +1,84 @@
+import { AppError } from '../base/errors.ts';
+import type { Services } from '../core/services.ts';
+import type { RunLine } from '../runner/queue/run-queue.ts';
+import { generation, type SessionKey } from '../schemas/session.ts';
+
+/** How long the runs of a session that is deleted may take to end. What is left of them then stores nothing any more. */
+const graceMs = 5_000;
+
+export interface SessionDeletionOptions {
+  readonly line: RunLine;
+  readonly services: Services;
+  /** Told of a session whose runs have ended. */
+  readonly onVacated?: (key: SessionKey) => void;
+}
+
+/** Deletes sessions with all that belongs to them: first their runs are ended, so that nothing is stored after that. */
+export class SessionDeletion {
+  readonly #options: SessionDeletionOptions;
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(options: SessionDeletionOptions) {
+    this.#options = options;
+  }
+
+  /** Ends the session's runs and deletes it. Whoever asks for the same meanwhile waits for the same. */
+  delete(key: SessionKey): Promise<void> {
+    const name = nameOf(key);
+    const known = this.#underWay.get(name);
+    if (known) return known;
+    const deletion = this.#delete(key).finally(() => this.#underWay.delete(name));
+    this.#underWay.set(name, deletion);
+    return deletion;
+  }
+
+  /** Resolves when no deletion of the session is under way in this process, however it went. */
+  async over(key: SessionKey): Promise<void> {
+    await this.#underWay.get(nameOf(key))?.catch(() => {}); // whoever asked for it is told
+  }
+
+  /** Deletes the session unless it has a run, or was written to since a time in seconds. Resolves with whether it did. */
+  async deleteIdle(key: SessionKey, sinceTime: number): Promise<boolean> {
+    const { line, services } = this.#options;
+    try {
+      const turn = await line.enter(key, 'reject', new AbortController().signal);
+      try {
+        const session = await services.sessions.getSession(key, { numRecentEvents: 1 });
+        if (!session || session.lastUpdateTime > sinceTime) return false;
+        await this.#remove(key);
+        return true;
+      } finally {
+        await turn.release();
+      }
+    } catch (error) {
+      if (isCode(error, 'session_busy') || isCode(error, 'session_not_found')) return false;
+      throw error;
+    }
+  }
+
+  async #delete(key: SessionKey): Promise<void> {
+    const { line, onVacated } = this.#options;
+    const turn = await line.vacate(key, graceMs).catch((error: unknown) => {
+      if (!isCode(error, 'session_not_found')) throw error;
+    });
+    try {
+      onVacated?.(key);
+      await this.#remove(key);
+    } finally {
+      await turn?.release();
+    }
+  }
+
+  /** The session last: until then nobody can create another under its key, and should we fail before, it is found again. */
+  async #remove(key: SessionKey): Promise<void> {
+    const { sessions, artifacts, memories } = this.#options.services;
+    const session = await sessions.getSession(key, { numRecentEvents: 1 });
+    await artifacts?.deleteSessionArtifacts(key);
+    await memories?.deleteSessionMemory(key);
+    if (session) await sessions.deleteSession(key, session[generation]);
+  }
+}
+
+const nameOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
+
+const isCode = (error: unknown, code: AppError['code']): boolean => error instanceof AppError && error.code === code;
