@@ -41,7 +41,7 @@ export async function runCode(
   inputFiles: readonly CodeFile[],
   ctx: RunContext,
 ): Promise<Event> {
-  const span = openSpan('execute_code', ctx.trace, { 'gen_ai.operation.name': 'execute_code' });
+  const span = openSpan('code', 'execute_code', ctx.trace, { 'gen_ai.operation.name': 'execute_code' });
   noteJson(span, 'gcp.vertex.agent.tool_call_args', { code });
   const context = new StepContext(ctx);
   try {

@@ -44,7 +44,7 @@ type Body = (agent: Agent, ctx: RunContext) => AsyncIterable<Event>;
 function around(agent: Agent, ctx: RunContext, body: Body): AsyncIterableIterator<Event, void, void> {
   const open = (): OpenSpan => {
     ctx.signal.throwIfAborted();
-    return openSpan(`invoke_agent ${agent.name}`, ctx.trace, {
+    return openSpan('agent', `invoke_agent ${agent.name}`, ctx.trace, {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': agent.name,
       'gen_ai.agent.description': agent.description ?? '',

@@ -20,7 +20,7 @@ export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan 
     'gcp.vertex.agent.invocation_id': ctx.invocationId,
     'gcp.vertex.agent.session_id': ctx.session.id,
   };
-  return openSpan('call_llm', ctx.trace, attributes);
+  return openSpan('model', 'call_llm', ctx.trace, attributes);
 }
 
 /**

@@ -234,7 +234,7 @@ async function askAfter(
 }
 
 function openToolSpan({ id = '', name }: FunctionCall, tool: Tool | undefined, setting: CallSetting): OpenSpan {
-  return openSpan(`execute_tool ${name}`, setting.ctx.trace, {
+  return openSpan('tool', `execute_tool ${name}`, setting.ctx.trace, {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': name,
     'gen_ai.tool.description': tool?.description ?? '',

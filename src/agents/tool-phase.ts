@@ -107,7 +107,7 @@ function responseEvent(outcomes: readonly CallOutcome[], id: string, ctx: RunCon
 
 /** ADK's views show one span for an event with several responses. */
 function noteMerged(parts: readonly Part[], eventId: string, ctx: RunContext): void {
-  const span = openSpan('execute_tool (merged)', ctx.trace, {
+  const span = openSpan('merged_tools', 'execute_tool (merged)', ctx.trace, {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': '(merged tools)',
     'gen_ai.tool.description': '(merged tools)',

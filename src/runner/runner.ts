@@ -106,7 +106,7 @@ export class Runner {
     const app = await this.#options.loader.loadAgent(request.appName);
     const letGo = this.#options.loader.hold?.(app);
     const runConfig = this.#runConfigFor(app, request.runConfig);
-    const span = openSpan('invocation', rootTrace(this.#options.traces));
+    const span = openSpan('invocation', 'invocation', rootTrace(this.#options.traces));
     let turn: Turn | undefined;
     const finish = (failure?: unknown): Promise<void> | void => {
       span.end();

@@ -174,8 +174,15 @@ export const TraceSummary = z
   .meta({ id: 'TraceSummary' });
 export type TraceSummary = z.infer<typeof TraceSummary>;
 
+/**
+ * What a span stands for, whatever its name: `merged_tools` is ADK's span for an event with several responses, beside
+ * those of the `tool` calls; `code` is code that a model has written.
+ */
+export const SpanKind = z.enum(['invocation', 'agent', 'model', 'tool', 'merged_tools', 'code']);
+export type SpanKind = z.infer<typeof SpanKind>;
+
 /** A span that may still be open: then it has no `end_time`. */
-export const LiveSpan = TraceSpan.extend({ end_time: z.number().optional() }).meta({ id: 'LiveSpan' });
+export const LiveSpan = TraceSpan.extend({ kind: SpanKind, end_time: z.number().optional() }).meta({ id: 'LiveSpan' });
 export type LiveSpan = z.infer<typeof LiveSpan>;
 
 export const TraceSummaries = z.object({ traces: z.array(TraceSummary), cursor: z.string().optional() });

@@ -1,9 +1,10 @@
 import { createNoopMeter, type Histogram, type MeterProvider, metrics } from '@opentelemetry/api';
+import type { SpanKind } from '../schemas/extensions.ts';
 import { isLate } from './late-text.ts';
 
 /** A span that has ended. Times are epoch nanoseconds. */
 interface Ended {
-  readonly name: string;
+  readonly kind: SpanKind;
   readonly startTime: number;
   readonly endTime: number;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -46,7 +47,7 @@ function instrumentsOf(provider: MeterProvider): Instruments | undefined {
   };
 }
 
-function record({ name, attributes, startTime, endTime }: Ended, to: Instruments): void {
+function record({ kind, attributes, startTime, endTime }: Ended, to: Instruments): void {
   const ms = (endTime - startTime) / 1e6;
   const picked = (...keys: readonly string[]): Record<string, string> => {
     const found: Record<string, string> = {};
@@ -56,15 +57,15 @@ function record({ name, attributes, startTime, endTime }: Ended, to: Instruments
     }
     return found;
   };
-  if (name === 'call_llm') {
+  if (kind === 'model') {
     const about = { ...picked('gen_ai.request.model', 'gen_ai.system'), 'gen_ai.operation.name': 'generate_content' };
     to.model.record(ms / 1000, about);
     for (const type of ['input', 'output']) {
       const count = attributes[`gen_ai.usage.${type}_tokens`];
       if (typeof count === 'number') to.tokens.record(count, { ...about, 'gen_ai.token.type': type });
     }
-  } else if (name.startsWith('invoke_agent ')) to.agent.record(ms, picked('gen_ai.agent.name'));
-  else if (name.startsWith('execute_tool ') && attributes['gen_ai.tool.name'] !== '(merged tools)') {
+  } else if (kind === 'agent') to.agent.record(ms, picked('gen_ai.agent.name'));
+  else if (kind === 'tool') {
     const about = picked('gen_ai.tool.name');
     to.tool.record(ms, about);
     to.toolRequest.record(sizeOf(attributes['gcp.vertex.agent.tool_call_args']), about);

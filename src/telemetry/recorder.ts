@@ -1,10 +1,10 @@
 import { Order } from '../base/order.ts';
-import type { LiveSpan, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
+import type { LiveSpan, SpanKind, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { Session, SessionKey, SessionOwner } from '../schemas/session.ts';
 import { SessionHistory } from './session-history.ts';
 import { SessionIndex, type SessionTraces } from './session-index.ts';
-import { attributesOf, eventIdKey, listedSpan } from './span-view.ts';
+import { adkSpan, attributesOf, eventIdKey, listedSpan } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
 import { spanBytes, TraceLog } from './trace-log.ts';
 import { fits, summarize, type TraceQuery } from './trace-summary.ts';
@@ -112,7 +112,7 @@ export class TraceRecorder implements SpanSink {
     this.#expire();
     for (let log = this.#order.last; log; log = log.before) {
       for (let span = log.last; span; span = span.earlier) {
-        if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.name)) continue;
+        if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.kind)) continue;
         return { ...attributesOf(span, this.#captureContent), trace_id: log.id, span_id: span.spanId };
       }
     }
@@ -124,8 +124,7 @@ export class TraceRecorder implements SpanSink {
     for (const log of this.#logsOf(sessionId, owner)) {
       for (const span of log.spans) {
         if (span.endTime === 0 || log.isDropped) continue;
-        const attributes = attributesOf(span, this.#captureContent);
-        yield { ...listedSpan(span), end_time: span.endTime, attributes };
+        yield { ...adkSpan(span, attributesOf(span, this.#captureContent)), end_time: span.endTime };
       }
     }
   }
@@ -284,4 +283,4 @@ export class TraceRecorder implements SpanSink {
   }
 }
 
-const makesEvents = (name: string): boolean => name === 'call_llm' || name.startsWith('execute_tool');
+const makesEvents = (kind: SpanKind): boolean => kind === 'model' || kind === 'tool' || kind === 'merged_tools';

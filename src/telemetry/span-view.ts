@@ -25,7 +25,7 @@ const listedKeys = [
   'error.type',
 ];
 
-/** A span as lists show it. */
+/** A span as lists of this server's own routes show it. */
 export function listedSpan(span: SpanRecord): LiveSpan {
   const attributes: Record<string, unknown> = {};
   for (const key of listedKeys) {
@@ -34,6 +34,11 @@ export function listedSpan(span: SpanRecord): LiveSpan {
   }
   const failure = span.attributes['error.message'];
   if (typeof failure === 'string') attributes['error.message'] = redact(failure);
+  return { ...adkSpan(span, attributes), kind: span.kind };
+}
+
+/** A span in the form of ADK's trace view; `end_time` is absent while it is open. */
+export function adkSpan(span: SpanRecord, attributes: Record<string, unknown>): Omit<LiveSpan, 'kind'> {
   return {
     name: span.name,
     span_id: span.spanId,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTrace } from '@opentelemetry/api';
 import { errorText } from '../base/errors.ts';
+import type { SpanKind } from '../schemas/extensions.ts';
 import type { Session } from '../schemas/session.ts';
 import { cutText, heldBytes, within } from './held.ts';
 import { LateJson, type LateText } from './late-text.ts';
@@ -13,6 +14,7 @@ export type Attributes = Record<string, AttributeValue>;
 
 /** A span as it is kept. Times are epoch nanoseconds. */
 export interface SpanRecord {
+  readonly kind: SpanKind;
   readonly name: string;
   readonly trace: TraceRef;
   readonly spanId: string;
@@ -94,10 +96,12 @@ export function rootTrace(sink?: SpanSink): object {
 
 /**
  * Opens a span below `parent` (a `context` of another span, or a `rootTrace`). A trace's first span is also opened with
- * the OpenTelemetry API, and those inside it if that one is recorded: a trace is exported whole or not at all.
+ * the OpenTelemetry API, and those inside it if that one is recorded: a trace is exported whole or not at all. `name`
+ * is ADK's, for those who read the trace; this server goes by `kind`.
  */
-export function openSpan(name: string, parent: object, attributes: Attributes = {}): OpenSpan {
-  return new RecordedSpan(name, parent instanceof RecordedSpan || parent instanceof Root ? parent : silent, attributes);
+export function openSpan(kind: SpanKind, name: string, parent: object, attributes: Attributes = {}): OpenSpan {
+  const above = parent instanceof RecordedSpan || parent instanceof Root ? parent : silent;
+  return new RecordedSpan(kind, name, above, attributes);
 }
 
 /** Notes a value as JSON that is made when the trace is read; what is long is cut. */
@@ -112,6 +116,7 @@ export function noteJson(span: OpenSpan, name: string, value: object): void {
  * three spans of every run are kept, and what is kept the garbage collector copies twice.
  */
 class RecordedSpan implements OpenSpan, SpanRecord {
+  readonly kind: SpanKind;
   readonly name: string;
   readonly trace: TraceRef;
   readonly attributes: SpanRecord['attributes'];
@@ -128,8 +133,9 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   /** Absent when nobody exports it. */
   readonly #otel: Exported | undefined;
 
-  constructor(name: string, above: RecordedSpan | Root, attributes: Attributes) {
+  constructor(kind: SpanKind, name: string, above: RecordedSpan | Root, attributes: Attributes) {
     const parent = above instanceof RecordedSpan ? above : undefined;
+    this.kind = kind;
     this.name = cutText(name, maxNameLength);
     this.attributes = attributes;
     this.#parent = parent;

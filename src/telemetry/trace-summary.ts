@@ -29,11 +29,11 @@ export function summarize({ id, root, spans, sessionIds, open }: RecordedTrace):
   const counts = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 };
   let failed = false;
   let endTime = 0;
-  for (const { name, attributes, endTime: end } of spans) {
+  for (const { kind, attributes, endTime: end } of spans) {
     if (end > endTime) endTime = end;
     failed ||= attributes['error.type'] !== undefined;
-    if (name.startsWith('execute_tool ') && !name.endsWith('(merged)')) counts.toolCalls += 1;
-    if (name !== 'call_llm') continue;
+    if (kind === 'tool') counts.toolCalls += 1;
+    if (kind !== 'model') continue;
     counts.modelCalls += 1;
     counts.inputTokens += numberIn(attributes['gen_ai.usage.input_tokens']);
     counts.outputTokens += numberIn(attributes['gen_ai.usage.output_tokens']);

@@ -10,14 +10,14 @@ const owner = { appName: 'demo', userId: 'user' };
 
 /** A run of two steps, the second of which failed. */
 function recordRun(recorder: TraceRecorder, answerId: string): OpenSpan {
-  const run = openSpan('invocation', rootTrace(recorder), {
+  const run = openSpan('invocation', 'invocation', rootTrace(recorder), {
     'gcp.vertex.agent.session_id': 's1',
     'gcp.vertex.agent.invocation_id': 'e-1',
     'agent_server.app_name': 'demo',
     'user.id': 'user',
   });
-  const agent = openSpan('invoke_agent demo_agent', run.context, { 'gen_ai.conversation.id': 's1' });
-  const call = openSpan('call_llm', agent.context, { 'gen_ai.request.model': 'gemini-test' });
+  const agent = openSpan('agent', 'invoke_agent demo_agent', run.context, { 'gen_ai.conversation.id': 's1' });
+  const call = openSpan('model', 'call_llm', agent.context, { 'gen_ai.request.model': 'gemini-test' });
   call.set({
     'gen_ai.usage.input_tokens': 941,
     'gen_ai.usage.output_tokens': 234,
@@ -25,7 +25,7 @@ function recordRun(recorder: TraceRecorder, answerId: string): OpenSpan {
   });
   call.late('gcp.vertex.agent.llm_request', { text: () => '{"contents":"what the model was sent"}' }, 0);
   call.end();
-  const tool = openSpan('execute_tool search', agent.context);
+  const tool = openSpan('tool', 'execute_tool search', agent.context);
   tool.fail(new Error('no network'));
   tool.end();
   agent.end();
@@ -110,7 +110,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
 
   it('draws only what can be seen of two thousand spans', async () => {
     const { base, recorder, run } = await traced();
-    for (let step = 0; step < 2_000; step += 1) openSpan(`execute_tool step_${step}`, run.context).end();
+    for (let step = 0; step < 2_000; step += 1) openSpan('tool', `execute_tool step_${step}`, run.context).end();
     run.end();
     expect(recorder.list({ pageSize: 1 }).traces[0]?.spanCount).toBe(2_004);
     const { page } = await openPage(`${base}/dev-ui/apps/demo/u/user/s/s1?view=trace`);

@@ -97,7 +97,7 @@ it('says what it can do, as far as it has it, and what outlives it', async () =>
 it('lists traces newest first, and the spans of a running one', async () => {
   const recorder = new TraceRecorder();
   const record = (sessionId: string) =>
-    openSpan('invocation', rootTrace(recorder), {
+    openSpan('invocation', 'invocation', rootTrace(recorder), {
       'gcp.vertex.agent.session_id': sessionId,
       'agent_server.app_name': 'demo',
       'user.id': 'u',

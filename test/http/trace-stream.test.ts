@@ -11,9 +11,12 @@ const owner = { 'agent_server.app_name': 'demo', 'user.id': 'ann' };
 function recorded(calls: number, length: number): TraceRecorder {
   const recorder = new TraceRecorder({ maxBytes: 1_000_000_000 });
   const request = JSON.stringify({ key: 'AIzaSyA-secret-secret-secret', text: 'word '.repeat(length / 5) });
-  const invocation = openSpan('invocation', rootTrace(recorder), { ...owner, 'gcp.vertex.agent.session_id': 's' });
+  const invocation = openSpan('invocation', 'invocation', rootTrace(recorder), {
+    ...owner,
+    'gcp.vertex.agent.session_id': 's',
+  });
   for (let call = 0; call < calls; call += 1) {
-    const span = openSpan('call_llm', invocation.context, { 'gcp.vertex.agent.event_id': `e${call}` });
+    const span = openSpan('model', 'call_llm', invocation.context, { 'gcp.vertex.agent.event_id': `e${call}` });
     span.late('gcp.vertex.agent.llm_request', { text: () => request }, 0);
     span.end();
   }
@@ -74,7 +77,7 @@ it('makes no more of a trace than its client reads', async () => {
 it('deletes the traces of the session that is deleted, not those of another user with one of the same name', async () => {
   const recorder = new TraceRecorder();
   for (const user of ['ann', 'bob']) {
-    openSpan('invocation', rootTrace(recorder), {
+    openSpan('invocation', 'invocation', rootTrace(recorder), {
       ...owner,
       'user.id': user,
       'gcp.vertex.agent.session_id': 'same',

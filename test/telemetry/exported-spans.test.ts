@@ -30,9 +30,9 @@ function startSpan(name: string, _options: unknown, above: Context): Span {
 /** Three spans, each inside the one before, as they were kept. */
 function nested(): SpanRecord[] {
   const kept: SpanRecord[] = [];
-  const run = openSpan('invocation', rootTrace({ ended: (span) => kept.push(span) }));
-  const agent = openSpan('invoke_agent a', run.context);
-  const call = openSpan('call_llm', agent.context);
+  const run = openSpan('invocation', 'invocation', rootTrace({ ended: (span) => kept.push(span) }));
+  const agent = openSpan('agent', 'invoke_agent a', run.context);
+  const call = openSpan('model', 'call_llm', agent.context);
   for (const span of [call, agent, run]) span.end();
   return kept.toReversed();
 }

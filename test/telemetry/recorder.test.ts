@@ -10,12 +10,12 @@ const ann: SessionOwner = { appName: 'app', userId: 'ann' };
 const bob: SessionOwner = { appName: 'app', userId: 'bob' };
 
 function recordTurn(recorder: TraceRecorder, sessionId: string, eventId: string, { appName, userId } = ann): void {
-  const invocation = openSpan('invocation', rootTrace(recorder), {
+  const invocation = openSpan('invocation', 'invocation', rootTrace(recorder), {
     'agent_server.app_name': appName,
     'user.id': userId,
     'gcp.vertex.agent.session_id': sessionId,
   });
-  const call = openSpan('call_llm', invocation.context, { 'gcp.vertex.agent.event_id': eventId });
+  const call = openSpan('model', 'call_llm', invocation.context, { 'gcp.vertex.agent.event_id': eventId });
   call.late('gcp.vertex.agent.llm_request', new LateJson({ key: 'AIzaSyA-secret-secret-secret' }), 0);
   call.end();
   invocation.end();
@@ -75,7 +75,9 @@ it('drops the oldest traces beyond its bound, and all of a forgotten session', (
 
 it('forgets traces after their time, but none that goes on', async () => {
   const recorder = new TraceRecorder({ ttlMs: 200 });
-  const lasting = openSpan('invocation', rootTrace(recorder), { 'gcp.vertex.agent.session_id': 'lasting' });
+  const lasting = openSpan('invocation', 'invocation', rootTrace(recorder), {
+    'gcp.vertex.agent.session_id': 'lasting',
+  });
   recordTurn(recorder, 's1', 'e1');
   expect(spansIn(recorder, 's1')).toHaveLength(2);
 
@@ -112,14 +114,14 @@ it('tells sessions of the same id apart by app and user', () => {
 
 it('records nothing more of a session that was forgotten while it had a run', () => {
   const recorder = new TraceRecorder();
-  const invocation = openSpan('invocation', rootTrace(recorder), {
+  const invocation = openSpan('invocation', 'invocation', rootTrace(recorder), {
     'agent_server.app_name': 'app',
     'user.id': 'ann',
     'gcp.vertex.agent.session_id': 's',
   });
 
   recorder.forget({ ...ann, sessionId: 's' });
-  openSpan('call_llm', invocation.context, { 'gcp.vertex.agent.session_id': 's' }).end();
+  openSpan('model', 'call_llm', invocation.context, { 'gcp.vertex.agent.session_id': 's' }).end();
   invocation.end();
 
   expect(spansIn(recorder, 's')).toEqual([]);
@@ -131,7 +133,9 @@ it('is bounded in bytes, whatever spans hold', () => {
   const recorder = new TraceRecorder({ maxBytes: 1_000_000 });
 
   for (let turn = 0; turn < 100; turn += 1) {
-    const span = openSpan('invocation', rootTrace(recorder), { 'gcp.vertex.agent.session_id': `s${turn}` });
+    const span = openSpan('invocation', 'invocation', rootTrace(recorder), {
+      'gcp.vertex.agent.session_id': `s${turn}`,
+    });
     span.late('gcp.vertex.agent.llm_response', new LateJson({}), 100_000);
     span.end();
     expect(recorder.bytes).toBeLessThanOrEqual(1_000_000);
@@ -143,7 +147,7 @@ it('is bounded in bytes, whatever spans hold', () => {
 it('counts open spans, and holds no text in attributes that a client or model has made long', () => {
   const recorder = new TraceRecorder({ maxBytes: 1_000_000 });
   const long = 'x'.repeat(10_000_000);
-  const span = openSpan(`execute_tool ${long}`, rootTrace(recorder), { 'gen_ai.tool.name': long });
+  const span = openSpan('tool', `execute_tool ${long}`, rootTrace(recorder), { 'gen_ai.tool.name': long });
   span.set({ 'agent_server.model.retry_reasons': Array.from({ length: 1_000 }, () => long) });
   expect(recorder.bytes).toBeGreaterThan(0);
   span.fail(new Error(`postgres://ann:secret@db ${long}`));

@@ -25,13 +25,13 @@ export function spanOf(live: LiveSpan): Span {
   const { attributes } = live;
   const input = numberIn(attributes['gen_ai.usage.input_tokens']);
   const output = numberIn(attributes['gen_ai.usage.output_tokens']);
-  const { kind, label } = named(live.name);
+  const kind = kinds[live.kind];
   return {
     id: live.span_id,
     traceId: live.trace_id,
     parentId: live.parent_span_id ?? undefined,
     kind,
-    label,
+    label: labelOf(live),
     start: live.start_time / nanosPerMs,
     end: live.end_time === undefined ? undefined : live.end_time / nanosPerMs,
     error: attributes['error.type'] === undefined ? undefined : (textIn(attributes['error.message']) ?? 'failed'),
@@ -42,13 +42,20 @@ export function spanOf(live: LiveSpan): Span {
   };
 }
 
-function named(name: string): Pick<Span, 'kind' | 'label'> {
-  if (name === 'invocation') return { kind: 'run', label: 'run' };
-  if (name === 'call_llm') return { kind: 'model', label: 'call' };
-  const [first = '', ...rest] = name.split(' ');
-  if (first === 'invoke_agent') return { kind: 'agent', label: rest.join(' ') };
-  if (first === 'execute_tool') return { kind: 'tool', label: rest.join(' ') };
-  return { kind: 'other', label: name };
+const kinds: Record<LiveSpan['kind'], SpanKind> = {
+  invocation: 'run',
+  agent: 'agent',
+  model: 'model',
+  tool: 'tool',
+  merged_tools: 'tool',
+  code: 'other',
+};
+
+/** Spans of agents and tools are named "invoke_agent NAME" and "execute_tool NAME". */
+function labelOf({ kind, name }: LiveSpan): string {
+  if (kind === 'invocation') return 'run';
+  if (kind === 'model') return 'call';
+  return kind === 'code' ? name : name.slice(name.indexOf(' ') + 1);
 }
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
