@@ -19,7 +19,7 @@ export const read_findings = functionTool({
 });
 
 /** Spares a model call when there is nothing left to ask for. */
-export const accept_finished_report: BeforeModelCallback = (_, { state }) => {
+export const accept_finished_report: BeforeModelCallback = ({ context: { state } }) => {
   if (!/^In short/m.test(state.get<string>('report', ''))) return undefined;
   return { content: { role: 'model', parts: [{ functionCall: { name: 'exit_loop', args: {} } }] } };
 };

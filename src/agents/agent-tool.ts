@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
+import { hasHook, reviewEvent } from '../core/hooks.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
 import { textContent, textOf } from '../schemas/content.ts';
@@ -9,7 +10,6 @@ import { keyOf, type State } from '../schemas/session.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
 import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
 import { enter } from './enter.ts';
-import { askPlugin } from './hooks.ts';
 import { definitionOf } from './llm-definition.ts';
 import { checkText } from './output-schema.ts';
 import { indexTree } from './tree.ts';
@@ -98,7 +98,7 @@ async function runApart(spec: AgentToolSpec, message: string, caller: ToolContex
   let last: Event | undefined;
   for await (const event of enter(spec.agent, ctx)) {
     if (event.partial) continue;
-    const shown = await asPluginsWant(event, ctx);
+    const shown = hasHook(ctx, 'onEvent') ? await reviewEvent(ctx, event) : event;
     await sessions.appendEvent(ctx.session, shown);
     takeOver(shown, caller);
     if (shown.content) last = shown;
@@ -147,14 +147,4 @@ function takeOver({ actions }: Event, caller: ToolContext): void {
   for (const [key, value] of Object.entries(actions.stateDelta))
     if (!key.startsWith('temp:')) caller.state.set(key, value);
   Object.assign(caller.actions.artifactDelta, actions.artifactDelta);
-}
-
-async function asPluginsWant(event: Event, ctx: RunContext): Promise<Event> {
-  for (const plugin of ctx.plugins) {
-    if (!plugin.onEvent) continue;
-    const ask = plugin.onEvent.bind(plugin);
-    const replacement = await askPlugin(ctx, plugin, 'onEvent', () => ask(ctx, event));
-    if (replacement) return replacement;
-  }
-  return event;
 }

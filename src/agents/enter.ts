@@ -1,15 +1,14 @@
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { firstResult, hasHook } from '../core/hooks.ts';
 import type { LiveInput } from '../core/model.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
-import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import { inSpan } from '../telemetry/in-span.ts';
 import { type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { changesAnything, StepContext } from './callback-context.ts';
 import { hasBegun } from './continuation.ts';
-import { firstAnswer, hasHook } from './hooks.ts';
 
 /**
  * Runs an agent under its own name, with its callbacks around it, changing only what `overrides` says. The context it
@@ -88,11 +87,9 @@ const bodyOf = (agent: Agent, ctx: RunContext): AsyncIterable<Event> =>
 /** The event of the callbacks around an agent: their answer, or the state they changed; `undefined` when there is neither. */
 async function askAround(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {
   const context = new StepContext(ctx);
-  const content = await firstAnswer<typeof name, Content>(ctx, name, ctx.agent.callbacks?.[name], (hook) =>
-    hook(context),
-  );
+  const { agent } = ctx;
+  const content = await firstResult(ctx, name, { agent, context }, agent.callbacks?.[name]);
   const { actions } = context;
-  if (content)
-    return newEvent(ctx, ctx.agent.name, { content: { ...content, role: content.role ?? 'model' }, actions });
-  return changesAnything(actions) ? newEvent(ctx, ctx.agent.name, { actions }) : undefined;
+  if (content) return newEvent(ctx, agent.name, { content: { ...content, role: content.role ?? 'model' }, actions });
+  return changesAnything(actions) ? newEvent(ctx, agent.name, { actions }) : undefined;
 }

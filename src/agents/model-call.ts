@@ -1,12 +1,12 @@
 import { stopOnAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
+import { callAround, firstResult, hasHook } from '../core/hooks.ts';
 import type { Model, ModelResponse } from '../core/model.ts';
 import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { CallIds } from './call-ids.ts';
 import { StepContext } from './callback-context.ts';
-import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { checkedAnswer, markedIfSilent } from './model-answer.ts';
 import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
@@ -101,16 +101,10 @@ export function countCall({ calls, runConfig }: RunContext): void {
 /** What the model answers, or the plugins that stand around it, the first plugin outermost. */
 function answersOf(question: Question, model: Model): AsyncIterable<ModelResponse> {
   const { ctx, step } = question;
-  if (!hasHook(ctx, 'aroundModel')) return model.generate(step.request, ctx.signal);
-  let call = (): AsyncIterable<ModelResponse> => neverSilent(model.generate(step.request, ctx.signal));
+  const { request } = step;
+  if (!hasHook(ctx, 'aroundModel')) return model.generate(request, ctx.signal);
   const context = contextOf(question);
-  for (const plugin of ctx.plugins.toReversed()) {
-    if (!plugin.aroundModel) continue;
-    const ask = plugin.aroundModel.bind(plugin);
-    const inner = call;
-    call = () => ask(step.request, context, inner);
-  }
-  return call();
+  return callAround(ctx, 'aroundModel', { request, context }, () => neverSilent(model.generate(request, ctx.signal)));
 }
 
 /** The answers of a model, where plugins stand around it. */
@@ -128,32 +122,23 @@ const contextOf = (question: Question): StepContext => (question.callbacks ??= n
 
 async function askBefore(question: Question): Promise<ModelResponse | undefined> {
   const { ctx, definition, step } = question;
-  const context = contextOf(question);
-  return firstAnswer<'beforeModel', ModelResponse>(ctx, 'beforeModel', definition.callbacks.beforeModel, (hook) =>
-    hook(step.request, context),
-  );
+  const params = { request: step.request, context: contextOf(question) };
+  return firstResult(ctx, 'beforeModel', params, definition.callbacks.beforeModel);
 }
 
 async function askOnError(question: Question, error: unknown): Promise<ModelResponse | undefined> {
   const { ctx, definition, step } = question;
   if (!hasHook(ctx, 'onModelError', definition.callbacks.onModelError)) return undefined;
-  const context = contextOf(question);
-  return firstAnswer<'onModelError', ModelResponse>(ctx, 'onModelError', definition.callbacks.onModelError, (hook) =>
-    hook(step.request, error, context),
-  );
+  const params = { request: step.request, error, context: contextOf(question) };
+  return firstResult(ctx, 'onModelError', params, definition.callbacks.onModelError);
 }
 
 /** The event of a response once the after-model callbacks have seen it; they see fragments too. */
 async function reviewedEvent(question: Question, response: ModelResponse): Promise<Event | undefined> {
   if (!question.hasAfterModel) return eventOf(question, response);
-  const context = contextOf(question);
   const { ctx, definition } = question;
-  const answer = await firstAnswer<'afterModel', ModelResponse>(
-    ctx,
-    'afterModel',
-    definition.callbacks.afterModel,
-    (hook) => hook(response, context),
-  );
+  const params = { response, context: contextOf(question) };
+  const answer = await firstResult(ctx, 'afterModel', params, definition.callbacks.afterModel);
   return eventOf(question, answer ? checkedAnswer(answer) : response);
 }
 

@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode, errorText } from '../base/errors.ts';
+import { firstResult, hasHook } from '../core/hooks.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
 import type { RunContext, Tool, Toolset } from '../core/runtime.ts';
 import { reservedNames } from './reserved-names.ts';
@@ -55,7 +56,10 @@ export async function listTools(
       if (item.kind === 'tool') return { isRemote: false, tools: [item] };
       const isRemote = item.isRemote === true;
       try {
-        return { isRemote, tools: (await replaced(item, ctx)) ?? [item, ...(await item.getTools(ctx))] };
+        const replacement = hasHook(ctx, 'replaceToolset')
+          ? await firstResult(ctx, 'replaceToolset', { toolset: item, context: ctx })
+          : undefined;
+        return { isRemote, tools: replacement ?? [item, ...(await item.getTools(ctx))] };
       } catch (error) {
         missing.push(missingToolset(item, error, ctx));
         return { isRemote, tools: [] };
@@ -108,14 +112,6 @@ export function missingText(missing: readonly MissingToolset[]): string {
   if (missing.length === 0) return '';
   const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
   return `The tools of ${names} cannot be used at the moment. If they are needed, tell the user so.`;
-}
-
-async function replaced(toolset: Toolset, ctx: RunContext): Promise<readonly Tool[] | undefined> {
-  for (const plugin of ctx.plugins) {
-    const tools = await plugin.replaceToolset?.(toolset, ctx);
-    if (tools) return tools;
-  }
-  return undefined;
 }
 
 /** Leaves only the named tools. */

@@ -2,13 +2,13 @@ import { AppError, errorText } from '../base/errors.ts';
 import { cloneJson, isJsonObject, type JsonObject } from '../base/json.ts';
 import { limitOf } from '../base/timers.ts';
 import { within } from '../base/within.ts';
+import { callAround, firstResult, hasHook } from '../core/hooks.ts';
 import { usualLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
 import { noteJson, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { ToolCallContext } from './callback-context.ts';
-import { firstAnswer, hasHook } from './hooks.ts';
 import type { LlmCallbacks } from './llm-definition.ts';
 import type { MissingToolset } from './step-tools.ts';
 import { asResponse } from './tool-result.ts';
@@ -154,14 +154,8 @@ function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObje
     return tool.requireConfirmation ? confirmedRun(tool, args, context) : plainRun(tool, args, context);
   };
   if (!hasHook(setting.ctx, 'aroundTool')) return bare();
-  let answer = async (): Promise<unknown> => bare();
-  for (const plugin of setting.ctx.plugins.toReversed()) {
-    if (!plugin.aroundTool) continue;
-    const ask = plugin.aroundTool.bind(plugin);
-    const inner = answer;
-    answer = () => ask(tool ?? nameless(call.name), args, context, inner);
-  }
-  return answer();
+  const params = { tool: tool ?? nameless(call.name), args, context };
+  return callAround(setting.ctx, 'aroundTool', params, async () => bare());
 }
 
 function plainRun(tool: Tool, args: JsonObject, context: ToolCallContext): MaybePromise<unknown> {
@@ -203,9 +197,7 @@ function unknownTool(name: string, { tools, missing = [] }: CallSetting): AppErr
 
 async function askBefore({ setting, context }: Attempt, tool: Tool, args: JsonObject): Promise<JsonObject | undefined> {
   const { ctx, callbacks } = setting;
-  return firstAnswer<'beforeTool', JsonObject>(ctx, 'beforeTool', callbacks.beforeTool, (hook) =>
-    hook(tool, args, context),
-  );
+  return firstResult(ctx, 'beforeTool', { tool, args, context }, callbacks.beforeTool);
 }
 
 async function askOnError(
@@ -216,9 +208,7 @@ async function askOnError(
 ): Promise<JsonObject | undefined> {
   const { ctx, callbacks } = setting;
   if (!hasHook(ctx, 'onToolError', callbacks.onToolError)) return undefined;
-  return firstAnswer<'onToolError', JsonObject>(ctx, 'onToolError', callbacks.onToolError, (hook) =>
-    hook(tool, args, context, error),
-  );
+  return firstResult(ctx, 'onToolError', { tool, args, context, error }, callbacks.onToolError);
 }
 
 async function askAfter(
@@ -228,9 +218,7 @@ async function askAfter(
   result: JsonObject,
 ): Promise<JsonObject | undefined> {
   const { ctx, callbacks } = setting;
-  return firstAnswer<'afterTool', JsonObject>(ctx, 'afterTool', callbacks.afterTool, (hook) =>
-    hook(tool, args, context, result),
-  );
+  return firstResult(ctx, 'afterTool', { tool, args, context, result }, callbacks.afterTool);
 }
 
 function openToolSpan({ id = '', name }: FunctionCall, tool: Tool | undefined, setting: CallSetting): OpenSpan {

@@ -219,83 +219,143 @@ export interface Toolset {
   close(): Promise<void>;
 }
 
-export type BeforeAgentCallback = (ctx: CallbackContext) => MaybePromise<Content | undefined | void>;
-export type AfterAgentCallback = BeforeAgentCallback;
-export type BeforeModelCallback = (
-  request: ModelRequest,
-  ctx: CallbackContext,
-) => MaybePromise<ModelResponse | undefined | void>;
-export type AfterModelCallback = (
-  response: ModelResponse,
-  ctx: CallbackContext,
-) => MaybePromise<ModelResponse | undefined | void>;
-export type OnModelErrorCallback = (
-  request: ModelRequest,
-  error: unknown,
-  ctx: CallbackContext,
-) => MaybePromise<ModelResponse | undefined | void>;
-export type BeforeToolCallback = (
-  tool: Tool,
-  args: JsonObject,
-  ctx: ToolContext,
-) => MaybePromise<JsonObject | undefined | void>;
-export type AfterToolCallback = (
-  tool: Tool,
-  args: JsonObject,
-  ctx: ToolContext,
-  result: JsonObject,
-) => MaybePromise<JsonObject | undefined | void>;
-export type OnToolErrorCallback = (
-  tool: Tool,
-  args: JsonObject,
-  ctx: ToolContext,
-  error: unknown,
-) => MaybePromise<JsonObject | undefined | void>;
+/** What a hook around an agent's turn gets. */
+export interface AgentHookParams {
+  readonly agent: Agent;
+  readonly context: CallbackContext;
+}
 
-/** Callbacks around an agent of any kind, in the order they are asked; the first answer wins. */
+/** What a hook before a model call gets. */
+export interface BeforeModelParams {
+  /** Hooks may change it in place: the model gets it as they leave it. */
+  readonly request: ModelRequest;
+  readonly context: CallbackContext;
+}
+
+/** What a hook after a model's response gets; each fragment of a streamed response is one. */
+export interface AfterModelParams {
+  readonly response: ModelResponse;
+  readonly context: CallbackContext;
+}
+
+/** What a hook for a failed model call gets. `error` is what the model threw. */
+export interface OnModelErrorParams extends BeforeModelParams {
+  readonly error: unknown;
+}
+
+/** What a hook before a tool call gets. */
+export interface BeforeToolParams {
+  readonly tool: Tool;
+  /** Hooks may change them in place: the tool gets them as they leave them. */
+  readonly args: JsonObject;
+  readonly context: ToolContext;
+}
+
+/** What a hook after a tool call gets. A result that is no object comes as `{ result }`. */
+export interface AfterToolParams extends BeforeToolParams {
+  readonly result: JsonObject;
+}
+
+/** What a hook for a failed tool call gets: a name that no tool has is a failure too. `error` is what the tool threw. */
+export interface OnToolErrorParams extends BeforeToolParams {
+  readonly error: unknown;
+}
+
+/** What a hook around a run gets. */
+export interface RunHookParams {
+  readonly context: RunContext;
+}
+
+export interface OnUserMessageParams extends RunHookParams {
+  /** The message as the client sent it, without credentials. */
+  readonly userMessage: Content;
+}
+
+export interface OnEventParams extends RunHookParams {
+  readonly event: Event;
+}
+
+export interface OnRunErrorParams extends RunHookParams {
+  readonly error: unknown;
+}
+
+export interface AroundModelParams extends BeforeModelParams {
+  /** Calls the plugins further in, and at last the model. */
+  readonly next: () => AsyncIterable<ModelResponse>;
+}
+
+export interface AroundToolParams extends BeforeToolParams {
+  /** Calls the plugins further in, and at last the tool, whose raw result it returns. Throws for a name no tool has. */
+  readonly next: () => Promise<unknown>;
+}
+
+export interface ReplaceToolsetParams {
+  readonly toolset: Toolset;
+  readonly context: ReadonlyContext;
+}
+
+export interface BeforeToolSelectionParams {
+  /** The tools of this step by their names. */
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly context: CallbackContext;
+}
+
+/** A hook gets one object with named members. Returning nothing leaves everything as it is. */
+export type Hook<Params, Result> = (params: Params) => MaybePromise<Result | undefined | void>;
+
+export type BeforeAgentCallback = Hook<AgentHookParams, Content>;
+export type AfterAgentCallback = Hook<AgentHookParams, Content>;
+export type BeforeModelCallback = Hook<BeforeModelParams, ModelResponse>;
+export type AfterModelCallback = Hook<AfterModelParams, ModelResponse>;
+export type OnModelErrorCallback = Hook<OnModelErrorParams, ModelResponse>;
+export type BeforeToolCallback = Hook<BeforeToolParams, JsonObject>;
+export type AfterToolCallback = Hook<AfterToolParams, JsonObject>;
+export type OnToolErrorCallback = Hook<OnToolErrorParams, JsonObject>;
+
+/** Callbacks around an agent of any kind, called in list order until one returns a result. */
 export interface AgentCallbacks {
   readonly beforeAgent?: readonly BeforeAgentCallback[];
   readonly afterAgent?: readonly AfterAgentCallback[];
 }
 
 /**
- * Hooks around every run of an app or server, asked before an agent's own callbacks, in registration order; the first
- * answer wins. Rules: an answer to `beforeRun`, `beforeAgent`, `beforeModel` or `beforeTool` replaces what it precedes;
- * one to `onUserMessage`, `onEvent` or an `after…` hook replaces what it follows.
+ * Hooks around every run of an app or server. The plugins are called in registration order, then the agent's own
+ * callbacks; the first result wins and the rest is not called. A result of `beforeRun`, `beforeAgent`, `beforeModel` or
+ * `beforeTool` replaces the work that would follow; one of `onUserMessage`, `onEvent`, an `after…` or an `on…Error` hook
+ * replaces the value that the hook got.
  */
 export interface Plugin {
   readonly name: string;
-  /** Asked once when a run starts, with the state the request brings: false leaves the plugin out of that run. Absent: every run. */
-  appliesTo?(session: Session): boolean;
-  onUserMessage?(ctx: RunContext, message: Content): MaybePromise<Content | undefined | void>;
-  beforeRun?(ctx: RunContext): MaybePromise<Content | undefined | void>;
-  onEvent?(ctx: RunContext, event: Event): MaybePromise<Event | undefined | void>;
-  /** Asked of every plugin once the run is over, however it ended. */
-  afterRun?(ctx: RunContext): MaybePromise<void>;
-  /** Told of an error that ends the run; its own failures are swallowed. */
-  onRunError?(ctx: RunContext, error: unknown): MaybePromise<void>;
-  beforeAgent?: BeforeAgentCallback;
-  afterAgent?: AfterAgentCallback;
-  beforeModel?: BeforeModelCallback;
-  afterModel?: AfterModelCallback;
-  onModelError?: OnModelErrorCallback;
-  beforeTool?: BeforeToolCallback;
-  afterTool?: AfterToolCallback;
-  onToolError?: OnToolErrorCallback;
-  /** Stands between the callbacks and the model: hands on what `call` gives, or answers in its place. */
-  aroundModel?(
-    request: ModelRequest,
-    ctx: CallbackContext,
-    call: () => AsyncIterable<ModelResponse>,
-  ): AsyncIterable<ModelResponse>;
-  /** The same for a tool, and for names no tool has: `call` then throws. What it gives is the tool's raw result. */
-  aroundTool?(tool: Tool, args: JsonObject, ctx: ToolContext, call: () => Promise<unknown>): Promise<unknown>;
-  /** Tools in the place of a toolset, which is then left out of the step; absent: the toolset is asked. */
-  replaceToolset?(toolset: Toolset, ctx: ReadonlyContext): MaybePromise<readonly Tool[] | undefined>;
-  /** Names of the tools the model may see in this step; absent: all. */
-  beforeToolSelection?(
-    tools: ReadonlyMap<string, Tool>,
-    ctx: CallbackContext,
-  ): MaybePromise<Iterable<string> | undefined | void>;
+  /** Called once when a run starts, with the state the request brings: false leaves the plugin out of that run. Absent: every run. */
+  appliesTo?(params: { readonly session: Session }): boolean;
+  /** The result is stored in the place of the user's message. */
+  readonly onUserMessage?: Hook<OnUserMessageParams, Content>;
+  /** The result becomes the only event of the run; no agent runs. */
+  readonly beforeRun?: Hook<RunHookParams, Content>;
+  /** The result is stored and shown in the place of the event; `id`, `invocationId` and `timestamp` stay those of the event. */
+  readonly onEvent?: Hook<OnEventParams, Event>;
+  /** Called on every plugin once the run is over, however it ended. */
+  readonly afterRun?: (params: RunHookParams) => MaybePromise<void>;
+  /** Called on every plugin with the error that ends the run. What it throws is logged. */
+  readonly onRunError?: (params: OnRunErrorParams) => MaybePromise<void>;
+  /** The result becomes the agent's event; the agent and its `afterAgent` hooks do not run. */
+  readonly beforeAgent?: BeforeAgentCallback;
+  /** The result becomes one more event after those of the agent. */
+  readonly afterAgent?: AfterAgentCallback;
+  readonly beforeModel?: BeforeModelCallback;
+  readonly afterModel?: AfterModelCallback;
+  readonly onModelError?: OnModelErrorCallback;
+  readonly beforeTool?: BeforeToolCallback;
+  readonly afterTool?: AfterToolCallback;
+  readonly onToolError?: OnToolErrorCallback;
+  /** Middleware around the model call: yield what `next()` yields, or your own responses. The first plugin is outermost. */
+  readonly aroundModel?: (params: AroundModelParams) => AsyncIterable<ModelResponse>;
+  /** Middleware around a tool call: return what `next()` returns, or your own result. The first plugin is outermost. */
+  readonly aroundTool?: (params: AroundToolParams) => Promise<unknown>;
+  /** The result is used in this step in the place of the toolset, which is then not called. */
+  readonly replaceToolset?: Hook<ReplaceToolsetParams, readonly Tool[]>;
+  /** The result names the tools that the model may see in this step; each plugin gets what the one before it left. */
+  readonly beforeToolSelection?: Hook<BeforeToolSelectionParams, Iterable<string>>;
+  /** Called once when the runner closes. */
   close?(): Promise<void>;
 }

@@ -59,7 +59,7 @@ export function answersPlugin(events: readonly JsonObject[]): Plugin {
   }
   return {
     name: 'recorded-session',
-    async *aroundModel(_request, { agentName }): AsyncGenerator<ModelResponse, void, void> {
+    async *aroundModel({ context: { agentName } }): AsyncGenerator<ModelResponse, void, void> {
       const content = answers.get(agentName)?.shift();
       if (!content) throw new Error(`The test has no further answer of the model of agent "${agentName}"`);
       yield { content };

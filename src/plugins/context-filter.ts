@@ -19,12 +19,12 @@ export interface ContextFilterOptions {
 export function contextFilterPlugin({ invocationsToKeep, filter, log }: ContextFilterOptions): Plugin {
   return {
     name: 'context_filter_plugin',
-    beforeModel(request, ctx) {
+    beforeModel({ request, context }) {
       try {
         const kept = invocationsToKeep === undefined ? request.contents : latestTurns(request, invocationsToKeep);
         request.contents = [...(filter ? filter(kept) : kept)];
       } catch (error) {
-        log?.warn({ agent: ctx.agentName, error: errorText(error) }, 'context filter failed');
+        log?.warn({ agent: context.agentName, error: errorText(error) }, 'context filter failed');
       }
     },
   };

@@ -8,9 +8,11 @@ export function globalInstructionPlugin(
   const template = typeof instruction === 'string' ? compileTemplate(instruction) : undefined;
   return {
     name: 'global_instruction',
-    async beforeModel(request, ctx) {
+    async beforeModel({ request, context }) {
       const text =
-        typeof instruction === 'function' ? await instruction(ctx.run) : await fillTemplate(template ?? [], ctx.run);
+        typeof instruction === 'function'
+          ? await instruction(context.run)
+          : await fillTemplate(template ?? [], context.run);
       if (text === '') return;
       const { systemInstruction } = request.config;
       request.config.systemInstruction = systemInstruction ? `${text}\n\n${systemInstruction}` : text;

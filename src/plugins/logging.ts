@@ -16,31 +16,35 @@ const maxArguments = 300;
 export function loggingPlugin(log: EventLog): Plugin {
   return {
     name: 'logging_plugin',
-    onUserMessage: (ctx, message) => log.info({ ...run(ctx), text: brief(message) }, 'user message'),
-    beforeRun: (ctx) => log.info(run(ctx), 'run starts'),
-    onEvent(ctx, event) {
+    onUserMessage: ({ userMessage, context }) =>
+      log.info({ ...run(context), text: brief(userMessage) }, 'user message'),
+    beforeRun: ({ context }) => log.info(run(context), 'run starts'),
+    onEvent({ event, context }) {
       if (event.partial) return;
-      log.info({ ...run(ctx), eventId: event.id, author: event.author, text: brief(event.content) }, 'event');
+      log.info({ ...run(context), eventId: event.id, author: event.author, text: brief(event.content) }, 'event');
     },
-    afterRun: (ctx) => log.info({ ...run(ctx), modelCalls: ctx.calls.count }, 'run ends'),
-    onRunError: (ctx, error) => log.warn({ ...run(ctx), error: errorText(error) }, 'run failed'),
-    beforeAgent: (ctx) => log.info(step(ctx), 'agent starts'),
-    afterAgent: (ctx) => log.info(step(ctx), 'agent ends'),
-    beforeModel: (request, ctx) =>
-      log.info({ ...step(ctx), model: request.model, contents: request.contents.length }, 'model request'),
-    afterModel(response, ctx) {
+    afterRun: ({ context }) => log.info({ ...run(context), modelCalls: context.calls.count }, 'run ends'),
+    onRunError: ({ error, context }) => log.warn({ ...run(context), error: errorText(error) }, 'run failed'),
+    beforeAgent: ({ context }) => log.info(step(context), 'agent starts'),
+    afterAgent: ({ context }) => log.info(step(context), 'agent ends'),
+    beforeModel: ({ request, context }) =>
+      log.info({ ...step(context), model: request.model, contents: request.contents.length }, 'model request'),
+    afterModel({ response, context }) {
       if (response.partial) return;
       const { finishReason, errorCode, usageMetadata: usage } = response;
-      log.info({ ...step(ctx), finishReason, errorCode, usage, text: brief(response.content) }, 'model response');
+      log.info({ ...step(context), finishReason, errorCode, usage, text: brief(response.content) }, 'model response');
     },
-    onModelError: (request, error, ctx) =>
-      log.warn({ ...step(ctx), model: request.model, error: errorText(error) }, 'model failed'),
-    beforeTool: (tool, args, ctx) =>
-      log.info({ ...step(ctx), tool: tool.name, callId: ctx.functionCallId, args: cut(args) }, 'tool starts'),
-    afterTool: (tool, _args, ctx, result) =>
-      log.info({ ...step(ctx), tool: tool.name, callId: ctx.functionCallId, result: cut(result) }, 'tool ends'),
-    onToolError: (tool, _args, ctx, error) =>
-      log.warn({ ...step(ctx), tool: tool.name, callId: ctx.functionCallId, error: errorText(error) }, 'tool failed'),
+    onModelError: ({ request, error, context }) =>
+      log.warn({ ...step(context), model: request.model, error: errorText(error) }, 'model failed'),
+    beforeTool: ({ tool, args, context }) =>
+      log.info({ ...step(context), tool: tool.name, callId: context.functionCallId, args: cut(args) }, 'tool starts'),
+    afterTool: ({ tool, context, result }) =>
+      log.info({ ...step(context), tool: tool.name, callId: context.functionCallId, result: cut(result) }, 'tool ends'),
+    onToolError: ({ tool, context, error }) =>
+      log.warn(
+        { ...step(context), tool: tool.name, callId: context.functionCallId, error: errorText(error) },
+        'tool failed',
+      ),
   };
 }
 

@@ -18,22 +18,23 @@ export function reflectAndRetryPlugin(options: ReflectAndRetryOptions = {}): Plu
   const { maxRetries = 3, scope = 'invocation', errorIfRetryExceeded = false } = options;
   const lasting = new Map<string, number>();
 
-  const countsOf = (ctx: ToolContext): Map<string, number> => {
+  const countsOf = ({ data }: ToolContext): Map<string, number> => {
     if (scope === 'global') return lasting;
-    const known = ctx.data.get(stateKey) as Map<string, number> | undefined;
+    const known = data.get(stateKey) as Map<string, number> | undefined;
     const counts = known ?? new Map<string, number>();
-    if (!known) ctx.data.set(stateKey, counts);
+    if (!known) data.set(stateKey, counts);
     return counts;
   };
 
   return {
     name: 'reflect_retry_tool_plugin',
-    afterTool(tool, _args, ctx, result) {
-      if (result['error'] === undefined && result['response_type'] !== responseType) countsOf(ctx).delete(tool.name);
+    afterTool({ tool, context, result }) {
+      if (result['error'] === undefined && result['response_type'] !== responseType)
+        countsOf(context).delete(tool.name);
     },
-    onToolError(tool, args, ctx, error) {
+    onToolError({ tool, args, context, error }) {
       if (error instanceof AppError && error.code === 'run_cancelled') return undefined;
-      const counts = countsOf(ctx);
+      const counts = countsOf(context);
       const count = (counts.get(tool.name) ?? 0) + 1;
       counts.set(tool.name, count);
       if (count > maxRetries && errorIfRetryExceeded) return undefined;

@@ -1,7 +1,6 @@
-import { askPlugin } from '../agents/hooks.ts';
 import { abortable, delay } from '../base/abort.ts';
 import { AppError, errorText } from '../base/errors.ts';
-import type { MaybePromise, Plugin, RunContext } from '../core/runtime.ts';
+import type { Plugin } from '../core/runtime.ts';
 
 /** Throws ConfigurationException when two plugins share a name. */
 export function checkPluginNames(plugins: readonly Plugin[]): void {
@@ -10,35 +9,6 @@ export function checkPluginNames(plugins: readonly Plugin[]): void {
     if (seen.has(name)) throw new AppError('ConfigurationException', `Two plugins are named "${name}"`);
     seen.add(name);
   }
-}
-
-/** Asks the plugins in order and returns the first answer. A hook that throws ends the run, with its name in the message. */
-export async function firstAnswer<T>(
-  ctx: RunContext,
-  hook: keyof Plugin,
-  ask: (plugin: Plugin) => MaybePromise<T | undefined | void>,
-): Promise<T | undefined> {
-  for (const plugin of ctx.plugins) {
-    const answer = await askPlugin(ctx, plugin, hook, () => ask(plugin));
-    if (answer !== undefined && answer !== null) return answer;
-  }
-  return undefined;
-}
-
-/** Asks every plugin, whatever the others do, and returns what went wrong. */
-export async function askAll(
-  plugins: readonly Plugin[],
-  ask: (plugin: Plugin) => MaybePromise<void>,
-): Promise<unknown[]> {
-  const failures: unknown[] = [];
-  for (const plugin of plugins) {
-    try {
-      await ask(plugin);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  return failures;
 }
 
 /** Closes everything side by side, each within `limitMs`, and reports all failures as one error. */

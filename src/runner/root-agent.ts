@@ -1,14 +1,14 @@
 import { enter } from '../agents/enter.ts';
 import { indexTree } from '../agents/tree.ts';
+import { firstResult, hasHook } from '../core/hooks.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { agentToRun, eventsAtStart } from './agent-to-run.ts';
-import { firstAnswer } from './plugins.ts';
 
 /** What plugins answer in the place of the agent, or the agent's turn. */
 export async function* answersTo(ctx: RunContext): AsyncIterable<Event> {
-  const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
+  const early = hasHook(ctx, 'beforeRun') ? await firstResult(ctx, 'beforeRun', { context: ctx }) : undefined;
   if (early) yield newEvent(ctx, 'model', { content: early });
   else yield* turnOf(ctx);
 }

@@ -5,6 +5,7 @@ import { newId } from '../base/ids.ts';
 import { startTimer } from '../base/timers.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/history.ts';
+import { callAll, pluginsFor } from '../core/hooks.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
 import { runConfigFor } from '../core/run-config.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
@@ -19,7 +20,7 @@ import { closingEvent } from './closing-event.ts';
 import { compactAfterRun } from './compaction.ts';
 import { type ForkRequest, forkSession, rewindSession, takeBack } from './fork-and-rewind.ts';
 import { type LiveRunRequest, LiveTalk } from './live/live-session.ts';
-import { askAll, checkPluginNames, closeAll } from './plugins.ts';
+import { checkPluginNames, closeAll } from './plugins.ts';
 import { guardedServices } from './queue/fenced-stores.ts';
 import { SessionQueue } from './queue/local-queue.ts';
 import type { RunLine, StartOptions, Turn } from './queue/run-queue.ts';
@@ -214,7 +215,7 @@ export class Runner {
       session,
       services,
       models,
-      plugins: [...plugins, ...(app.plugins ?? [])].filter((plugin) => plugin.appliesTo?.(session) ?? true),
+      plugins: pluginsFor(session, [...plugins, ...(app.plugins ?? [])]),
       runConfig: request.streaming ? { ...runConfig, streamingMode: 'sse' } : runConfig,
       calls: { count: 0 },
       control: { ended: false },
@@ -293,7 +294,9 @@ export class Runner {
 
   /** Tells the plugins of a failure and stores the event that ends the run; storing it is best effort. */
   async #close(ctx: RunContext, last: Event | undefined, failure: unknown): Promise<Event | undefined> {
-    await askAll(ctx.plugins, (plugin) => plugin.onRunError?.(ctx, failure));
+    for (const err of await callAll(ctx, 'onRunError', { error: failure, context: ctx })) {
+      ctx.log?.warn({ invocationId: ctx.invocationId, err }, 'a plugin failed');
+    }
     const closing = closingEvent(ctx, last, failure);
     if (!closing) return undefined;
     return store(closing, ctx).catch(() => undefined);
@@ -314,7 +317,7 @@ export class Runner {
   }
 
   async #afterRun(ctx: RunContext, failure: unknown): Promise<void> {
-    const failures = await askAll(ctx.plugins, (plugin) => plugin.afterRun?.(ctx));
+    const failures = await callAll(ctx, 'afterRun', { context: ctx });
     if (failures.length > 0 && failure === undefined) throw failures[0];
   }
 }

@@ -3,6 +3,7 @@ import { requestNames } from '../agents/reserved-names.ts';
 import { AppError } from '../base/errors.ts';
 import { define } from '../base/json.ts';
 import { withoutCredentials } from '../core/credential-answers.ts';
+import { firstResult, hasHook } from '../core/hooks.ts';
 import { refuseImportedAnswers } from '../core/imported-events.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
@@ -11,7 +12,6 @@ import { functionCalls, newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, State } from '../schemas/session.ts';
 import { withVerdict } from './plain-text-confirmation.ts';
-import { firstAnswer } from './plugins.ts';
 import { append } from './store-event.ts';
 
 /**
@@ -29,8 +29,8 @@ export async function storeUserMessage(
   const kept = takeCredentials(request.newMessage, ctx);
   const sent = withVerdict(kept && asUserMessage(kept), ctx);
   const replaced =
-    sent && ctx.plugins.length > 0
-      ? await firstAnswer(ctx, 'onUserMessage', (plugin) => plugin.onUserMessage?.(ctx, sent))
+    sent && hasHook(ctx, 'onUserMessage')
+      ? await firstResult(ctx, 'onUserMessage', { userMessage: sent, context: ctx })
       : undefined;
   const message = replaced ?? sent;
   if (message && message.parts.length === 0) {

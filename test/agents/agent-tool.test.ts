@@ -144,7 +144,7 @@ it.each([
   const seen: string[] = [];
   const plugin: Plugin = {
     name: 'p',
-    beforeModel: (_request, ctx) => void seen.push(ctx.agentName),
+    beforeModel: ({ context }) => void seen.push(context.agentName),
   };
   const agent = llmAgent({ name: 'helper', model: replyModel(text('ok')) });
   const { conversation } = conversationWith(

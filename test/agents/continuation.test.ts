@@ -29,7 +29,7 @@ const roots: Record<string, () => Agent> = {
       name: 'root',
       tools: [tick],
       script: [{ after: 'tick', text: 'done' }, { calls: [{ name: 'tick' }] }],
-      beforeAgent: (ctx) => ctx.state.set('begun', ctx.state.get<number>('begun', 0) + 1),
+      beforeAgent: ({ context: { state } }) => state.set('begun', state.get<number>('begun', 0) + 1),
     }),
   'a sequence': () => sequentialAgent({ name: 'root', subAgents: [speaker('a'), ticker('b'), speaker('c')] }),
   'nested sequences': () =>

@@ -14,8 +14,8 @@ it('shows what a before-agent callback answers instead of the agent', async () =
     agent({
       beforeAgent: [
         () => undefined,
-        (ctx) => {
-          ctx.state.set('asked', true);
+        ({ context }) => {
+          context.state.set('asked', true);
           return words('no need');
         },
         () => words('too late'),
@@ -34,8 +34,8 @@ it('shows what a before-agent callback answers instead of the agent', async () =
 it('sends the state that callbacks change as events of their own', async () => {
   const conversation = new Conversation(
     agent({
-      beforeAgent: [(ctx) => ctx.state.set('before', 1)],
-      afterAgent: [(ctx) => ctx.state.set('after', ctx.state.get<number>('before', 0) + 1)],
+      beforeAgent: [({ context: { state } }) => state.set('before', 1)],
+      afterAgent: [({ context: { state } }) => state.set('after', state.get<number>('before', 0) + 1)],
     }),
   );
 
@@ -53,8 +53,8 @@ it('asks plugins before the callbacks of the agent, and the first answer wins', 
   const asked: string[] = [];
   const plugin = (name: string, answer?: string): Plugin => ({
     name,
-    beforeAgent(ctx) {
-      asked.push(`${name} ${ctx.agentName}`);
+    beforeAgent({ context }) {
+      asked.push(`${name} ${context.agentName}`);
       return answer === undefined ? undefined : words(answer);
     },
   });
@@ -79,7 +79,7 @@ it('names the plugin and the hook when a plugin fails', async () => {
 });
 
 it('leaves out body and after-agent callbacks once a callback ends the turn', async () => {
-  const root = agent({ beforeAgent: [(ctx) => ctx.endInvocation()], afterAgent: [() => words('more')] });
+  const root = agent({ beforeAgent: [({ context }) => context.endInvocation()], afterAgent: [() => words('more')] });
 
   expect(await new Conversation(root).send('go')).toEqual([]);
 });

@@ -51,9 +51,9 @@ it.each(['{missing}', '{missing?} {missing}', '{constructor}', '{artifact.none}'
 );
 
 it('fills in the newest version of an artifact', async () => {
-  const beforeAgent: LlmAgentSpec['beforeAgent'] = async (ctx) => {
-    await ctx.saveArtifact('notes.txt', { text: 'old' });
-    await ctx.saveArtifact('notes.txt', { text: 'new' });
+  const beforeAgent: LlmAgentSpec['beforeAgent'] = async ({ context }) => {
+    await context.saveArtifact('notes.txt', { text: 'old' });
+    await context.saveArtifact('notes.txt', { text: 'new' });
   };
 
   expect(await systemOf({ instruction: 'Read: {artifact.notes.txt} {artifact.none?}', beforeAgent })).toBe(

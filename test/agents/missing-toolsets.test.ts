@@ -25,7 +25,7 @@ function agentWith(toolset: Toolset, requests: ModelRequest[] = []): Conversatio
     { after: 'send_mail', text: 'I cannot.' },
     { after: 'clock', text: 'It is noon.' },
   ];
-  const seen = { beforeModel: (request: ModelRequest) => void requests.push(request) };
+  const seen = { beforeModel: ({ request }: { request: ModelRequest }) => void requests.push(request) };
   return new Conversation(
     llmAgent({ name: 'agent', model: 'scripted', instruction: 'Help.', script, tools: [toolset, clock], ...seen }),
   );

@@ -84,7 +84,7 @@ it('lets an after-model callback answer where the model is silent', async () => 
   const agent = llmAgent({
     name: 'a',
     model,
-    afterModel: (response) => (response.errorCode === 'MODEL_RETURNED_NO_CONTENT' ? text('Sorry.') : undefined),
+    afterModel: ({ response }) => (response.errorCode === 'MODEL_RETURNED_NO_CONTENT' ? text('Sorry.') : undefined),
   });
 
   const events = await new Conversation(agent).send('go');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
 import { type Model, ModelError, type ModelResponse } from '../../src/core/model.ts';
-import type { Plugin } from '../../src/core/runtime.ts';
+import type { AfterModelParams, Plugin } from '../../src/core/runtime.ts';
 import type { RunConfig } from '../../src/schemas/run.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';
 import { Conversation, lateText, summary } from '../support/fake-run.ts';
@@ -122,7 +122,7 @@ it('uses what a before-model callback answers, runs its calls, and does not coun
       model,
       tools: [tick],
       beforeModel: () => ((asked += 1) === 1 ? calls(call('tick')) : text('cached')),
-      afterModel: (response) => void reviewed.push(response),
+      afterModel: ({ response }) => void reviewed.push(response),
     },
     { maxLlmCalls: 1 },
   );
@@ -136,7 +136,7 @@ it('lets a before-model callback edit the request, not the history', async () =>
   const conversation = conversationWith({
     model,
     generateContentConfig: { temperature: 0.5, thinkingConfig: { thinkingBudget: 1 } },
-    beforeModel: (request) => {
+    beforeModel: ({ request }) => {
       request.config.temperature = 1;
       request.config.systemInstruction = 'Edited.';
       request.config.thinkingConfig!['thinkingBudget'] = 2;
@@ -157,17 +157,17 @@ it('lets a before-model callback edit the request, not the history', async () =>
 });
 
 it('reviews every response, fragments too, and sends the state of callbacks with the whole answer', async () => {
-  const louder = (response: ModelResponse): ModelResponse => ({
+  const louder = ({ response }: AfterModelParams): ModelResponse => ({
     ...response,
     content: { role: 'model', parts: [{ text: (response.content?.parts[0]?.text ?? '').toUpperCase() }] },
   });
 
   const events = await turn({
     model: replyModel([partial('hel'), text('hello')]),
-    beforeModel: (_request, ctx) => ctx.state.set('before', true),
+    beforeModel: ({ context }) => context.state.set('before', true),
     afterModel: [
-      (_response, ctx) => {
-        ctx.state.set('seen', ctx.state.get<number>('seen', 0) + 1);
+      ({ context: { state } }) => {
+        state.set('seen', state.get<number>('seen', 0) + 1);
       },
       louder,
       () => text('too late'),
@@ -180,8 +180,8 @@ it('reviews every response, fragments too, and sends the state of callbacks with
 it('shows what an on-model-error callback answers instead of the error, reviewed like any answer', async () => {
   const events = await turn({
     model: failingModel(new Error('down')),
-    onModelError: (request, error) => text(`${request.model}: ${(error as Error).message}`),
-    afterModel: (response) => ({ ...response, finishReason: 'STOP' }),
+    onModelError: ({ request, error }) => text(`${request.model}: ${(error as Error).message}`),
+    afterModel: ({ response }) => ({ ...response, finishReason: 'STOP' }),
   });
 
   expect(events).toEqual(['a: failing-model: down']);
@@ -189,7 +189,7 @@ it('shows what an on-model-error callback answers instead of the error, reviewed
 
 it('asks on-model-error callbacks about the model only', async () => {
   const asked: unknown[] = [];
-  const onModelError = (_request: unknown, error: unknown): void => void asked.push(error);
+  const onModelError = ({ error }: { error: unknown }): void => void asked.push(error);
   const afterModel = (): never => {
     throw new Error('callback broken');
   };
@@ -214,7 +214,7 @@ it('asks plugins before the callbacks of the agent', async () => {
 it('does not ask the model once a callback has ended the turn', async () => {
   const model = replyModel(text('never'));
 
-  expect(await turn({ model, beforeModel: (_request, ctx) => ctx.endInvocation() })).toEqual([]);
+  expect(await turn({ model, beforeModel: ({ context }) => context.endInvocation() })).toEqual([]);
   expect(model.requests).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ async function response(spec: Partial<LlmAgentSpec>, plugins: readonly Plugin[] 
 }
 
 it('lets callbacks before a tool change its arguments', async () => {
-  expect(await response({ beforeTool: (_tool, args) => void (args['b'] = 10) })).toEqual({ result: 11 });
+  expect(await response({ beforeTool: ({ args }) => void (args['b'] = 10) })).toEqual({ result: 11 });
 });
 
 it('uses what a before-tool callback answers instead of the tool, and shows it to after-tool callbacks', async () => {
@@ -33,7 +33,7 @@ it('uses what a before-tool callback answers instead of the tool, and shows it t
   const answer = await response({
     tools: [broken],
     beforeTool: [() => undefined, () => ({ cached: true }), () => ({ cached: 'too late' })],
-    afterTool: (_tool, _args, _ctx, result) => void seen.push(result),
+    afterTool: ({ result }) => void seen.push(result),
   });
 
   expect(answer).toEqual({ cached: true });
@@ -41,9 +41,7 @@ it('uses what a before-tool callback answers instead of the tool, and shows it t
 });
 
 it('lets after-tool callbacks replace the result', async () => {
-  expect(
-    await response({ afterTool: (_tool, _args, _ctx, result) => ({ twice: Number(result['result']) * 2 }) }),
-  ).toEqual({
+  expect(await response({ afterTool: ({ result }) => ({ twice: Number(result['result']) * 2 }) })).toEqual({
     twice: 6,
   });
 });
@@ -51,22 +49,24 @@ it('lets after-tool callbacks replace the result', async () => {
 it('uses what an on-tool-error callback answers, and shows it to after-tool callbacks', async () => {
   const answer = await response({
     tools: [broken],
-    onToolError: (tool, args, _ctx, error) => ({ tool: tool.name, args, message: (error as Error).message }),
-    afterTool: (_tool, _args, _ctx, result) => ({ ...result, reviewed: true }),
+    onToolError: ({ tool, args, error }) => ({ tool: tool.name, args, message: (error as Error).message }),
+    afterTool: ({ result }) => ({ ...result, reviewed: true }),
   });
 
   expect(answer).toEqual({ tool: 'add', args: { a: 1, b: 2 }, message: 'no', reviewed: true });
 });
 
 it('offers calls of unknown tools to on-tool-error callbacks', async () => {
-  expect(await response({ tools: [], onToolError: (tool) => ({ missing: tool.name }) })).toEqual({ missing: 'add' });
+  expect(await response({ tools: [], onToolError: ({ tool }) => ({ missing: tool.name }) })).toEqual({
+    missing: 'add',
+  });
 });
 
 it('asks plugins before the callbacks of the agent', async () => {
   const plugin: Plugin = {
     name: 'p',
     beforeTool: () => ({ by: 'plugin' }),
-    afterTool: (_tool, _args, ctx, result) => ({ ...result, call: ctx.functionCallId.slice(0, 4) }),
+    afterTool: ({ context, result }) => ({ ...result, call: context.functionCallId.slice(0, 4) }),
   };
 
   expect(await response({ beforeTool: () => ({ by: 'agent' }), afterTool: () => ({ by: 'agent' }) }, [plugin])).toEqual(
@@ -123,7 +123,7 @@ it('lets a plugin choose which tools the model may see and call', async () => {
   });
   const plugin: Plugin = {
     name: 'p',
-    beforeToolSelection: (tools) => [...tools.keys()].filter((name) => name !== 'add'),
+    beforeToolSelection: ({ tools }) => [...tools.keys()].filter((name) => name !== 'add'),
   };
 
   const events = await new Conversation(llmAgent({ name: 'a', model, tools: [declared('add'), declared('sub')] }), {

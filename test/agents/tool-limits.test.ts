@@ -73,8 +73,8 @@ it('lets a tool that was given up change nothing any more', async () => {
     [late],
     { toolTimeoutMs: 10 },
     {
-      onToolError: (_tool, _args, ctx) => {
-        ctx.state.set('mended', 1);
+      onToolError: ({ context }) => {
+        context.state.set('mended', 1);
         return { mended: true };
       },
     },

@@ -24,7 +24,7 @@ it.each([
 ])('keeps %s', async (_, invocationsToKeep, contents, kept) => {
   const request = requestOf(contents);
 
-  await contextFilterPlugin({ invocationsToKeep }).beforeModel?.(request, ctx);
+  await contextFilterPlugin({ invocationsToKeep }).beforeModel?.({ request, context: ctx });
 
   expect(request.contents).toEqual(kept);
 });
@@ -35,14 +35,17 @@ it('applies a filter of its own, and lets the request through when that fails', 
   const shortened = requestOf([one, said, two]);
   const untouched = requestOf([one, said]);
 
-  await contextFilterPlugin({ filter: (contents) => contents.slice(-1) }).beforeModel?.(shortened, ctx);
+  await contextFilterPlugin({ filter: (contents) => contents.slice(-1) }).beforeModel?.({
+    request: shortened,
+    context: ctx,
+  });
   const failing = contextFilterPlugin({
     filter: () => {
       throw new Error('no');
     },
     log,
   });
-  await failing.beforeModel?.(untouched, ctx);
+  await failing.beforeModel?.({ request: untouched, context: ctx });
 
   expect(shortened.contents).toEqual([two]);
   expect(untouched.contents).toEqual([one, said]);

@@ -20,13 +20,15 @@ it.each([
 ])('puts its text in front of the instruction', async (instruction, own, whole) => {
   const request = requestWith(own);
 
-  await globalInstructionPlugin(instruction).beforeModel?.(request, ctx);
+  await globalInstructionPlugin(instruction).beforeModel?.({ request, context: ctx });
 
   expect(request.config.systemInstruction).toBe(whole);
 });
 
 it('fails when the state lacks what the text needs', async () => {
-  await expect(globalInstructionPlugin('{missing}').beforeModel?.(requestWith(), ctx)).rejects.toMatchObject({
+  await expect(
+    globalInstructionPlugin('{missing}').beforeModel?.({ request: requestWith(), context: ctx }),
+  ).rejects.toMatchObject({
     code: 'ConfigurationException',
   });
 });

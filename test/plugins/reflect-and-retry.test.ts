@@ -9,8 +9,18 @@ it('tells the model what went wrong, and to give up after the last retry', async
   const plugin = reflectAndRetryPlugin({ maxRetries: 1 });
   const ctx = newRun();
 
-  const first = await plugin.onToolError?.(tool, { day: 'x' }, ctx, new TypeError('day is not a date'));
-  const second = await plugin.onToolError?.(tool, { day: 'y' }, ctx, new TypeError('day is not a date'));
+  const first = await plugin.onToolError?.({
+    tool,
+    args: { day: 'x' },
+    context: ctx,
+    error: new TypeError('day is not a date'),
+  });
+  const second = await plugin.onToolError?.({
+    tool,
+    args: { day: 'y' },
+    context: ctx,
+    error: new TypeError('day is not a date'),
+  });
 
   expect(first).toMatchObject({
     response_type: 'ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN',
@@ -26,10 +36,10 @@ it('starts counting anew after a success and in another run', async () => {
   const plugin = reflectAndRetryPlugin();
   const ctx = newRun();
 
-  await plugin.onToolError?.(tool, {}, ctx, new Error('a'));
-  await plugin.afterTool?.(tool, {}, ctx, { ok: true });
-  const after = await plugin.onToolError?.(tool, {}, ctx, new Error('b'));
-  const elsewhere = await plugin.onToolError?.(tool, {}, newRun(), new Error('c'));
+  await plugin.onToolError?.({ tool, args: {}, context: ctx, error: new Error('a') });
+  await plugin.afterTool?.({ tool, args: {}, context: ctx, result: { ok: true } });
+  const after = await plugin.onToolError?.({ tool, args: {}, context: ctx, error: new Error('b') });
+  const elsewhere = await plugin.onToolError?.({ tool, args: {}, context: newRun(), error: new Error('c') });
 
   expect([after?.['retry_count'], elsewhere?.['retry_count']]).toEqual([1, 1]);
 });
@@ -37,14 +47,14 @@ it('starts counting anew after a success and in another run', async () => {
 it('leaves the error as it is beyond the retries when told so', async () => {
   const plugin = reflectAndRetryPlugin({ maxRetries: 0, errorIfRetryExceeded: true });
 
-  expect(await plugin.onToolError?.(tool, {}, newRun(), new Error('a'))).toBeUndefined();
+  expect(await plugin.onToolError?.({ tool, args: {}, context: newRun(), error: new Error('a') })).toBeUndefined();
 });
 
 it('counts across runs in the global scope', async () => {
   const plugin = reflectAndRetryPlugin({ scope: 'global' });
 
-  await plugin.onToolError?.(tool, {}, newRun(), new Error('a'));
-  const second = await plugin.onToolError?.(tool, {}, newRun(), new Error('b'));
+  await plugin.onToolError?.({ tool, args: {}, context: newRun(), error: new Error('a') });
+  const second = await plugin.onToolError?.({ tool, args: {}, context: newRun(), error: new Error('b') });
 
   expect(second?.['retry_count']).toBe(2);
 });

@@ -3,7 +3,7 @@ import { enter } from '../../src/agents/enter.ts';
 import { delay } from '../../src/base/abort.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { newEvent } from '../../src/core/new-event.ts';
-import type { Agent } from '../../src/core/runtime.ts';
+import type { Agent, Plugin } from '../../src/core/runtime.ts';
 import { textContent, textOf } from '../../src/schemas/content.ts';
 import { newActions } from '../../src/schemas/event.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
@@ -63,9 +63,9 @@ it('creates a missing session when the run configuration says so', async () => {
 
 it('shows the state delta of a request to plugins and stores it with the message', async () => {
   const seen: unknown[] = [];
-  const plugin = {
+  const plugin: Plugin = {
     name: 'p',
-    onUserMessage: (ctx: { session: { state: object } }) => void seen.push({ ...ctx.session.state }),
+    onUserMessage: ({ context }) => void seen.push({ ...context.session.state }),
   };
   const { runner, key, services } = await testRunner(saying('hello'), { plugins: [plugin] });
 
@@ -181,7 +181,7 @@ it('asks plugins in the order of a run, and stores what they make of an event', 
         name: 'first',
         onUserMessage: () => textContent('user', 'replaced'),
         beforeRun: () => void order.push('beforeRun'),
-        onEvent: (_ctx, event) => ({ ...event, id: 'mine', content: textContent('model', 'public') }),
+        onEvent: ({ event }) => ({ ...event, id: 'mine', content: textContent('model', 'public') }),
         afterRun: () => void order.push('afterRun'),
       },
     ],

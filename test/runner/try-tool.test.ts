@@ -101,9 +101,9 @@ it('asks the callbacks that the author put around the agent and its tools', asyn
   const clerk = llmAgent({
     name: 'clerk',
     tools: [pay],
-    beforeAgent: (ctx) => (isBanned(ctx) ? { role: 'model', parts: [{ text: 'Go away' }] } : undefined),
-    beforeTool: (_tool, { amount }) => (Number(amount) > 100 ? { refused: 'too much' } : undefined),
-    afterTool: (_tool, _args, _ctx, result) => ({ ...result, checked: true }),
+    beforeAgent: ({ context }) => (isBanned(context) ? { role: 'model', parts: [{ text: 'Go away' }] } : undefined),
+    beforeTool: ({ args: { amount } }) => (Number(amount) > 100 ? { refused: 'too much' } : undefined),
+    afterTool: ({ result }) => ({ ...result, checked: true }),
     onToolError: () => ({ mended: true }),
   });
   const { trying } = trier(clerk);

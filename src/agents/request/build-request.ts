@@ -1,5 +1,6 @@
 import { cloneJson } from '../../base/json.ts';
 import { appendInstruction } from '../../core/append-instruction.ts';
+import { callHook, hasHook } from '../../core/hooks.ts';
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
@@ -8,7 +9,6 @@ import { StepContext } from '../callback-context.ts';
 import { codeAsText } from '../code-blocks.ts';
 import { isLocal } from '../code-execution.ts';
 import { dataFilesIn, namesForFiles } from '../data-files.ts';
-import { askPlugin, hasHook } from '../hooks.ts';
 import { joinSections } from '../instructions.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { type LlmPlan, toolsOf } from '../llm-plan.ts';
@@ -157,9 +157,8 @@ function startOfUserTurn(contents: readonly Content[]): number {
 async function selectTools(tools: StepTools, callbacks: StepContext): Promise<StepTools> {
   let left = tools;
   for (const plugin of callbacks.run.plugins) {
-    if (!plugin.beforeToolSelection) continue;
-    const ask = plugin.beforeToolSelection.bind(plugin);
-    const names = await askPlugin(callbacks.run, plugin, 'beforeToolSelection', () => ask(left.byName, callbacks));
+    const params = { tools: left.byName, context: callbacks };
+    const names = await callHook(callbacks.run, plugin, 'beforeToolSelection', params);
     if (names) left = only(left, new Set([...names, answerToolName]));
   }
   return left;

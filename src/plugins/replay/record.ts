@@ -18,48 +18,49 @@ interface Tape {
 export function recordPlugin({ root }: { root: string }): Plugin {
   return {
     name: 'record',
-    appliesTo: (session) => session.state[recordKey] !== undefined,
-    beforeModel(request, ctx) {
-      const config = cassetteConfig(ctx, recordKey);
+    appliesTo: ({ session }) => session.state[recordKey] !== undefined,
+    beforeModel({ request, context }) {
+      const config = cassetteConfig(context, recordKey);
       if (!config) return;
       const { model, contents, config: settings } = request;
       const recording: Recording = {
         userMessageIndex: config.userMessageIndex,
-        agentName: ctx.agentName,
+        agentName: context.agentName,
         llmRecording: {
           llmRequest: structuredClone({ model, contents, config: settings }),
           llmResponses: [],
         },
       };
-      const tape = tapeOf(ctx);
+      const tape = tapeOf(context);
       tape.recordings.push(recording);
-      tape.open.set(ctx.agentName, recording);
+      tape.open.set(context.agentName, recording);
     },
-    afterModel(response, ctx) {
-      if (cassetteConfig(ctx, recordKey)) {
-        tapeOf(ctx).open.get(ctx.agentName)?.llmRecording?.llmResponses?.push(structuredClone(response));
+    afterModel({ response, context }) {
+      if (cassetteConfig(context, recordKey)) {
+        tapeOf(context).open.get(context.agentName)?.llmRecording?.llmResponses?.push(structuredClone(response));
       }
     },
-    beforeTool(tool, args, ctx) {
-      const config = cassetteConfig(ctx, recordKey);
+    beforeTool({ tool, args, context }) {
+      const config = cassetteConfig(context, recordKey);
       if (!config) return;
       const recording: Recording = {
         userMessageIndex: config.userMessageIndex,
-        agentName: ctx.agentName,
-        toolRecording: { toolCall: { id: ctx.functionCallId, name: tool.name, args: structuredClone(args) } },
+        agentName: context.agentName,
+        toolRecording: { toolCall: { id: context.functionCallId, name: tool.name, args: structuredClone(args) } },
       };
-      const tape = tapeOf(ctx);
+      const tape = tapeOf(context);
       tape.recordings.push(recording);
-      tape.open.set(ctx.functionCallId, recording);
+      tape.open.set(context.functionCallId, recording);
     },
-    afterTool(tool, _args, ctx, result) {
-      const recording = cassetteConfig(ctx, recordKey) && tapeOf(ctx).open.get(ctx.functionCallId)?.toolRecording;
+    afterTool({ tool, context, result }) {
+      const recording =
+        cassetteConfig(context, recordKey) && tapeOf(context).open.get(context.functionCallId)?.toolRecording;
       if (recording)
-        recording.toolResponse = { id: ctx.functionCallId, name: tool.name, response: structuredClone(result) };
+        recording.toolResponse = { id: context.functionCallId, name: tool.name, response: structuredClone(result) };
     },
-    async afterRun(ctx) {
-      const tape = ctx.data.get(recordKey) as Tape | undefined;
-      const value = ctx.session.state[recordKey];
+    async afterRun({ context }) {
+      const tape = context.data.get(recordKey) as Tape | undefined;
+      const value = context.session.state[recordKey];
       if (!tape || typeof value !== 'object' || value === null) return;
       const { dir, streaming, index } = placeOf(value as JsonObject);
       const place = { root, dir, streaming };

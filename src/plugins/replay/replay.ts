@@ -30,37 +30,37 @@ const ownTools = new Set(['transfer_to_agent', 'set_model_response', 'exit_loop'
 export function replayPlugin({ root }: { root: string }): Plugin {
   return {
     name: 'replay',
-    appliesTo: (session) => session.state[replayKey] !== undefined,
-    async *aroundModel(_request, ctx, call) {
-      const cursor = await cursorOf(ctx, root);
-      if (cursor) yield* recordedAnswer(ctx, cursor);
-      else yield* call();
+    appliesTo: ({ session }) => session.state[replayKey] !== undefined,
+    async *aroundModel({ context, next }) {
+      const cursor = await cursorOf(context, root);
+      if (cursor) yield* recordedAnswer(context, cursor);
+      else yield* next();
     },
-    async beforeTool(tool, args, ctx) {
+    async beforeTool({ tool, args, context }) {
       // Taken before an agent's own callbacks can answer: such answers were recorded too.
-      (await cursorOf(ctx, root))?.tool(ctx.agentName, tool.name, { id: ctx.functionCallId, args });
+      (await cursorOf(context, root))?.tool(context.agentName, tool.name, { id: context.functionCallId, args });
     },
-    async aroundTool(tool, args, ctx, call) {
-      const cursor = await cursorOf(ctx, root);
-      if (!cursor) return call();
-      const recording = cursor.tool(ctx.agentName, tool.name, { id: ctx.functionCallId, args });
+    async aroundTool({ tool, args, context, next }) {
+      const cursor = await cursorOf(context, root);
+      if (!cursor) return next();
+      const recording = cursor.tool(context.agentName, tool.name, { id: context.functionCallId, args });
       if (!recording) {
-        if (!tool.run || ownTools.has(tool.name)) return call();
-        throw leftTheTape(ctx, `call of tool "${tool.name}"`);
+        if (!tool.run || ownTools.has(tool.name)) return next();
+        throw leftTheTape(context, `call of tool "${tool.name}"`);
       }
-      if (ctx.run.branch !== undefined) await cursor.turnOf(recording);
+      if (context.run.branch !== undefined) await cursor.turnOf(recording);
       const response = recording.toolRecording?.toolResponse?.response ?? {};
-      if (tool.customMetadata?.['agent'] !== undefined) cursor.lend(ctx.signal, asText(response));
-      await ignoringFailure(call);
+      if (tool.customMetadata?.['agent'] !== undefined) cursor.lend(context.signal, asText(response));
+      await ignoringFailure(next);
       return isLater(tool, response) ? undefined : response;
     },
-    async afterTool(_tool, _args, ctx) {
-      (await cursorOf(ctx, root))?.finish(ctx.functionCallId);
+    async afterTool({ context }) {
+      (await cursorOf(context, root))?.finish(context.functionCallId);
     },
-    async replaceToolset(toolset, ctx) {
+    async replaceToolset({ toolset, context }) {
       if (toolset.isRemote) return [];
       try {
-        return await toolset.getTools(ctx);
+        return await toolset.getTools(context);
       } catch {
         return []; // its calls are answered from the cassette
       }

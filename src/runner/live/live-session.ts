@@ -2,6 +2,7 @@ import { enterLive } from '../../agents/enter.ts';
 import { SharedInput } from '../../agents/live/shared-input.ts';
 import { indexTree } from '../../agents/tree.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { firstResult, hasHook } from '../../core/hooks.ts';
 import type { LiveInput } from '../../core/model.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
@@ -10,7 +11,6 @@ import type { Event } from '../../schemas/event.ts';
 import type { OnBusy, RunConfig } from '../../schemas/run.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { agentToRun } from '../agent-to-run.ts';
-import { firstAnswer } from '../plugins.ts';
 import { store } from '../store-event.ts';
 import { storeUserMessage } from '../user-message.ts';
 import { LiveAudio } from './audio-recorder.ts';
@@ -61,7 +61,7 @@ export class LiveTalk {
   /** What the agents say, and the agents they hand over to. */
   async *events(): AsyncGenerator<Event, void, void> {
     const ctx = this.#ctx;
-    const early = await firstAnswer(ctx, 'beforeRun', (plugin) => plugin.beforeRun?.(ctx));
+    const early = hasHook(ctx, 'beforeRun') ? await firstResult(ctx, 'beforeRun', { context: ctx }) : undefined;
     if (early) {
       yield newEvent(ctx, 'model', { content: early });
       return;

@@ -21,7 +21,7 @@ const wait = functionTool({
 });
 export const rootAgent = llmAgent({
   name: 'bank', model: 'scripted', instruction: 'Keep the secret 4711.', tools: [pay, wait],
-  beforeTool: (_tool, { amount }) => (Number(amount) > 100 ? { refused: 'too much' } : undefined),
+  beforeTool: ({ args: { amount } }) => (Number(amount) > 100 ? { refused: 'too much' } : undefined),
   script: [
     { match: 'slow', text: 'late', delayMs: 20_000 },
     { match: 'wait', calls: [{ name: 'wait' }] },

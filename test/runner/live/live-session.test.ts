@@ -40,8 +40,8 @@ it('asks plugins before, during and after a conversation, and what they change i
   const plugin: Plugin = {
     name: 'p',
     beforeRun: () => void asked.push('beforeRun'),
-    onUserMessage: (_ctx, message) => ({ ...message, parts: [{ text: `${message.parts[0]?.text}!` }] }),
-    onEvent: (_ctx, event) =>
+    onUserMessage: ({ userMessage }) => ({ ...userMessage, parts: [{ text: `${userMessage.parts[0]?.text}!` }] }),
+    onEvent: ({ event }) =>
       event.content ? { ...event, content: { ...event.content, parts: [{ text: 'changed' }] } } : undefined,
     afterRun: () => void asked.push('afterRun'),
   };

@@ -180,7 +180,7 @@ it('lets the server use the model without asking when the author allows it, with
   const calls: string[] = [];
   const seeing: Plugin = {
     name: 'seeing',
-    beforeModel: ({ contents }) => void calls.push(contents[0]?.parts[0]?.text ?? ''),
+    beforeModel: ({ request: { contents } }) => void calls.push(contents[0]?.parts[0]?.text ?? ''),
   };
   const chat = bookingWith(askModel, { sampling: 'allow' }, { plugins: [seeing] });
 

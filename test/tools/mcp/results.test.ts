@@ -110,7 +110,7 @@ async function conversation(): Promise<{ requests: ModelRequest[]; events: Event
       { text: 'Bye.' },
     ],
     tools: [toolset],
-    beforeModel: (request) => void requests.push({ ...request, contents: structuredClone(request.contents) }),
+    beforeModel: ({ request }) => void requests.push({ ...request, contents: structuredClone(request.contents) }),
   });
   const chat = new Conversation(agent);
   return { requests, events: [...(await chat.send('look')), ...(await chat.send('thanks'))] };

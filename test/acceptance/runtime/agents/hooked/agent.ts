@@ -1,10 +1,13 @@
 import {
+  type AfterToolParams,
   type App,
+  type BeforeToolParams,
   type CallbackContext,
   type Content,
   functionTool,
   llmAgent,
   type ModelResponse,
+  type OnModelErrorParams,
   type Plugin,
   type RunContext,
 } from 'agent-server';
@@ -25,42 +28,45 @@ function note(ctx: RunContext | CallbackContext, who: string, hook: string, cont
   return message.includes(`say ${hook} of ${who};`);
 }
 
+type Around = { readonly context: CallbackContext };
+
 const hooks = (who: string) => ({
-  beforeAgent: (ctx: CallbackContext) => (note(ctx, who, 'beforeAgent') ? text(`${who} agent`) : undefined),
-  afterAgent: (ctx: CallbackContext) => (note(ctx, who, 'afterAgent') ? text(`${who} added`) : undefined),
-  beforeModel: (_: unknown, ctx: CallbackContext): ModelResponse | undefined =>
-    note(ctx, who, 'beforeModel') ? { content: text(`${who} model`) } : undefined,
-  afterModel: (_: unknown, ctx: CallbackContext): ModelResponse | undefined =>
-    note(ctx, who, 'afterModel') ? { content: text(`${who} replaced`) } : undefined,
-  onModelError: (_: unknown, error: unknown, ctx: CallbackContext): ModelResponse | undefined =>
-    note(ctx, who, 'onModelError') && error instanceof Error ? { content: text(`${who} mended`) } : undefined,
-  beforeTool: (_: unknown, args: object, ctx: CallbackContext) => {
+  beforeAgent: ({ context }: Around) => (note(context, who, 'beforeAgent') ? text(`${who} agent`) : undefined),
+  afterAgent: ({ context }: Around) => (note(context, who, 'afterAgent') ? text(`${who} added`) : undefined),
+  beforeModel: ({ context }: Around): ModelResponse | undefined =>
+    note(context, who, 'beforeModel') ? { content: text(`${who} model`) } : undefined,
+  afterModel: ({ context }: Around): ModelResponse | undefined =>
+    note(context, who, 'afterModel') ? { content: text(`${who} replaced`) } : undefined,
+  onModelError: ({ error, context }: OnModelErrorParams): ModelResponse | undefined =>
+    note(context, who, 'onModelError') && error instanceof Error ? { content: text(`${who} mended`) } : undefined,
+  beforeTool: ({ args, context }: BeforeToolParams) => {
     Object.assign(args, { by: who });
-    return note(ctx, who, 'beforeTool') ? { early: who } : undefined;
+    return note(context, who, 'beforeTool') ? { early: who } : undefined;
   },
-  afterTool: (_: unknown, __: unknown, ctx: CallbackContext, result: object) =>
-    note(ctx, who, 'afterTool') ? { ...result, after: who } : undefined,
-  onToolError: (_: unknown, __: unknown, ctx: CallbackContext) =>
-    note(ctx, who, 'onToolError') ? { mended: who } : undefined,
+  afterTool: ({ context, result }: AfterToolParams) =>
+    note(context, who, 'afterTool') ? { ...result, after: who } : undefined,
+  onToolError: ({ context }: Around) => (note(context, who, 'onToolError') ? { mended: who } : undefined),
 });
 
 const plugin = (name: string): Plugin => ({
   name,
   ...hooks(name),
-  onUserMessage: (ctx, message) =>
-    note(ctx, name, 'onUserMessage', message) ? { role: 'user', parts: [{ text: 'something else' }] } : undefined,
-  beforeRun(ctx) {
-    if (said(ctx.userContent) === 'log') return text(logs.get(ctx.session.id)?.join('\n') ?? '');
-    return note(ctx, name, 'beforeRun') ? text(`${name} run`) : undefined;
+  onUserMessage: ({ userMessage, context }) =>
+    note(context, name, 'onUserMessage', userMessage)
+      ? { role: 'user', parts: [{ text: 'something else' }] }
+      : undefined,
+  beforeRun({ context }) {
+    if (said(context.userContent) === 'log') return text(logs.get(context.session.id)?.join('\n') ?? '');
+    return note(context, name, 'beforeRun') ? text(`${name} run`) : undefined;
   },
-  onEvent(ctx, event) {
-    if (said(ctx.userContent) === 'log') return undefined;
-    return note(ctx, name, 'onEvent') ? { ...event, content: text(`${name} event`) } : undefined;
+  onEvent({ event, context }) {
+    if (said(context.userContent) === 'log') return undefined;
+    return note(context, name, 'onEvent') ? { ...event, content: text(`${name} event`) } : undefined;
   },
-  afterRun(ctx) {
-    if (said(ctx.userContent) !== 'log') note(ctx, name, 'afterRun');
+  afterRun({ context }) {
+    if (said(context.userContent) !== 'log') note(context, name, 'afterRun');
   },
-  onRunError: (ctx) => void note(ctx, name, 'onRunError'),
+  onRunError: ({ context }) => void note(context, name, 'onRunError'),
 });
 
 const touch = functionTool({

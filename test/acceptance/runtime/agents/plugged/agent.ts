@@ -20,8 +20,8 @@ const files: Toolset = {
 };
 const noWriting: Plugin = {
   name: 'no_writing',
-  beforeToolSelection: (tools, ctx) =>
-    ctx.state.get('locked') === true ? [...tools.keys()].filter((name) => name !== 'files_write') : undefined,
+  beforeToolSelection: ({ tools, context }) =>
+    context.state.get('locked') === true ? [...tools.keys()].filter((name) => name !== 'files_write') : undefined,
 };
 
 export const app: App = {
