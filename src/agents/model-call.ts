@@ -2,7 +2,7 @@ import { stopOnAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { callAround, firstResult, hasHook } from '../core/hooks.ts';
 import type { Model, ModelResponse } from '../core/model.ts';
-import { usualLimits } from '../core/run-config.ts';
+import { defaultLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { CallIds } from './call-ids.ts';
@@ -91,7 +91,7 @@ export async function* askModel(
 
 /** Counts a call of a model. Throws LlmCallsLimitExceededException when it is one too many. */
 export function countCall({ calls, runConfig }: RunContext): void {
-  const limit = runConfig.maxLlmCalls ?? usualLimits.maxLlmCalls;
+  const limit = runConfig.maxLlmCalls ?? defaultLimits.maxLlmCalls;
   if (limit > 0 && calls.count >= limit) {
     throw new AppError('LlmCallsLimitExceededException', `The run has used up its ${limit} model calls`);
   }

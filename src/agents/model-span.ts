@@ -2,9 +2,9 @@ import { errorText } from '../base/errors.ts';
 import type { ModelRequest, ModelRetry } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { heldEventBytes, within } from '../telemetry/held.ts';
-import type { LateText } from '../telemetry/late-text.ts';
+import type { LazyText } from '../telemetry/lazy-text.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
+import { eventMemoryBytes, truncate } from '../telemetry/truncate.ts';
 import { type Remake, remadeRequest, sentRequest, shownJson } from './request/request-text.ts';
 
 const maxReasons = 100;
@@ -32,7 +32,7 @@ export function noteRequest(span: OpenSpan, request: ModelRequest, { session }: 
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
   const held = remake ? remadeRequest(request, remake, span, session) : sentRequest(request);
-  span.late('gcp.vertex.agent.llm_request', held, held.bytes);
+  span.setLazy('gcp.vertex.agent.llm_request', held, held.bytes);
 }
 
 /** Tries of one call that failed and were repeated: how many, and why. */
@@ -59,9 +59,9 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
   }
   if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = reasonList(finishReason);
   span.set(attributes);
-  const bytes = heldEventBytes(event, maxAnswerBytes);
-  const held = bytes > maxAnswerBytes ? within(event, maxAnswerBytes) : event;
-  span.late('gcp.vertex.agent.llm_response', new LateResponse(held), Math.min(bytes, maxAnswerBytes));
+  const bytes = eventMemoryBytes(event, maxAnswerBytes);
+  const held = bytes > maxAnswerBytes ? truncate(event, maxAnswerBytes) : event;
+  span.setLazy('gcp.vertex.agent.llm_response', new LazyResponse(held), Math.min(bytes, maxAnswerBytes));
   span.end();
 }
 
@@ -76,7 +76,7 @@ function reasonList(reason: string): readonly string[] {
   return list;
 }
 
-class LateResponse implements LateText {
+class LazyResponse implements LazyText {
   readonly #event: Event;
 
   constructor(event: Event) {

@@ -1,9 +1,9 @@
 import { AppError, errorText } from '../base/errors.ts';
 import { cloneJson, isJsonObject, type JsonObject } from '../base/json.ts';
 import { limitOf } from '../base/timers.ts';
-import { within } from '../base/within.ts';
+import { withTimeout } from '../base/with-timeout.ts';
 import { callAround, firstResult, hasHook } from '../core/hooks.ts';
-import { usualLimits } from '../core/run-config.ts';
+import { defaultLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../core/runtime.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import type { EventActions, ToolConfirmation } from '../schemas/event.ts';
@@ -136,9 +136,9 @@ function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
   const { ctx } = setting;
   const work = surroundedRun(attempt, args);
   if (!isThenable(work)) return work;
-  const timeoutMs = limitOf(tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? usualLimits.toolTimeoutMs);
-  return within(work, timeoutMs, ctx.signal, () => {
-    const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
+  const timeoutMs = limitOf(tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultLimits.toolTimeoutMs);
+  return withTimeout(work, timeoutMs, ctx.signal, () => {
+    const late = new AppError('timed_out', `The tool "${call.name}" did not answer withTimeout ${timeoutMs / 1000} s`);
     context.giveUp(late);
     return late;
   });

@@ -1,6 +1,6 @@
 import { newId } from '../base/ids.ts';
 import { newEvent } from '../core/new-event.ts';
-import { usualLimits } from '../core/run-config.ts';
+import { defaultLimits } from '../core/run-config.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
 import type { Event, ToolConfirmation } from '../schemas/event.ts';
@@ -74,7 +74,7 @@ async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): 
   const limit =
     runConfig.toolExecutionMode === 'sequential'
       ? 1
-      : (runConfig.maxParallelToolCalls ?? usualLimits.maxParallelToolCalls);
+      : (runConfig.maxParallelToolCalls ?? defaultLimits.maxParallelToolCalls);
   const outcomes: CallOutcome[] = [];
   let next = 0;
   const work = async (): Promise<void> => {

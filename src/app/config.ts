@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { corsHeaders } from '../http/deps.ts';
-import { type DevelopmentPart, developmentParts, usualParts } from '../http/surface.ts';
+import { type DevelopmentPart, developmentParts, defaultParts } from '../http/surface.ts';
 import { pluginNames } from '../plugins/registry.ts';
 import { OnBusy } from '../schemas/run.ts';
 import type { RetentionLimits } from '../services/retention.ts';
@@ -247,7 +247,7 @@ export const retentionOf = (config: Config): RetentionLimits => ({
 /** The parts of the API for development that are on. `--dev` asks for the builder by itself. */
 export function developmentOf({ surface, host, dev }: Config): ReadonlySet<DevelopmentPart> {
   const builder: DevelopmentPart[] = dev ? ['builder'] : [];
-  if (!surface) return new Set([...usualParts(host), ...builder]);
+  if (!surface) return new Set([...defaultParts(host), ...builder]);
   if (surface.includes('dev')) return new Set(developmentParts);
   return new Set([...surface.filter((part) => part !== 'api' && part !== 'dev'), ...builder]);
 }

@@ -23,7 +23,7 @@ export async function runCommand(argv: readonly string[], { env, cwd }: Surround
       console.log(ownVersion());
       return 0;
     }
-    return await carryOut(line, loadConfig({ line, env, cwd }), { env, cwd });
+    return await execute(line, loadConfig({ line, env, cwd }), { env, cwd });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     console.error(`${error.message}\nSee agent-server --help.`);
@@ -32,7 +32,7 @@ export async function runCommand(argv: readonly string[], { env, cwd }: Surround
 }
 
 /** Commands are loaded late: the flags above answer at once, and a typing mistake costs no wait. */
-async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroundings): Promise<number> {
+async function execute(line: CommandLine, config: Config, { env, cwd }: Surroundings): Promise<number> {
   const [operand] = line.operands;
   if (line.command === 'run') {
     const { chat } = await import('./chat.ts');
@@ -51,9 +51,9 @@ async function carryOut(line: CommandLine, config: Config, { env, cwd }: Surroun
     return await validate(config, { dir: operand, json: line.own.has('json'), cwd });
   }
   if (['migrate', 'export', 'import', 'gc'].includes(line.command)) {
-    const { tendStores } = await import('./stores.ts');
+    const { runMaintenance } = await import('./maintenance.ts');
     const from = line.own.get('from');
-    return await tendStores(config, {
+    return await runMaintenance(config, {
       command: line.command,
       operand,
       isTrial: line.own.has('dry-run'),

@@ -6,7 +6,7 @@ import { withCallIds } from '../core/call-answers.ts';
 import { type Content, type Part, textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { SessionKey } from '../schemas/session.ts';
-import { openQuestions } from './chat-questions.ts';
+import { pendingPrompts } from './chat-prompts.ts';
 import { ChatScreen } from './chat-screen.ts';
 import { type LineSource, lineSource } from './line-source.ts';
 import type { ReplayScript } from './replay-script.ts';
@@ -97,7 +97,7 @@ export class Conversation {
   /** Puts the open questions to the user until there are none; false when they stay unanswered. */
   async #answerQuestions(): Promise<boolean> {
     for (;;) {
-      const questions = openQuestions(await this.#events());
+      const questions = pendingPrompts(await this.#events());
       if (questions.length === 0) return true;
       const parts: Part[] = [];
       for (const question of questions) {

@@ -1,9 +1,9 @@
 import { provideAgentImports } from '../app/agent-imports.ts';
 import { type Composed, compose } from '../app/compose.ts';
 import { type Config, developmentOf } from '../app/config.ts';
-import { watchForFaults } from '../app/faults.ts';
 import { createLog } from '../app/log.ts';
 import { releaseSpareMemory } from '../app/spare-memory.ts';
+import { handleUncaughtErrors } from '../app/uncaught-errors.ts';
 import { isLoopback } from '../base/addresses.ts';
 import { AppError } from '../base/errors.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
@@ -26,7 +26,7 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
   provideAgentImports();
   const log = createLog(config.logLevel);
   const stopped = stopSignals(config.shutdownGrace + closeReserveMs);
-  watchForFaults(log, () => stopped.fail());
+  handleUncaughtErrors(log, () => stopped.fail());
   process.stdout.on('error', () => {}); // whoever read our greeting may have gone
 
   let composed: Composed;

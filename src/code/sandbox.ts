@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { Slots } from '../base/slots.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import type { CodeExecutionInput, CodeExecutionOutput } from '../core/code-executor.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { StartHost } from './interpreter-host.ts';
@@ -9,7 +9,7 @@ import type { WorkerFile, WorkerJob } from './worker-messages.ts';
 
 interface HeldSession {
   /** Pieces of code of one session run one after the other. */
-  readonly turn: Slots;
+  readonly lock: Semaphore;
   thread: Interpreter | undefined;
 }
 
@@ -20,7 +20,7 @@ interface HeldSession {
 export class Sandbox {
   readonly #start: StartHost;
   readonly #settings: SandboxSettings;
-  readonly #slots: Slots;
+  readonly #threads: Semaphore;
   readonly #running = new Set<Interpreter>();
   /** By execution id, the one used last at the end. */
   readonly #sessions = new Map<string, HeldSession>();
@@ -28,7 +28,7 @@ export class Sandbox {
   constructor(start: StartHost, settings: SandboxSettings) {
     this.#start = start;
     this.#settings = settings;
-    this.#slots = new Slots(settings.maxConcurrent);
+    this.#threads = new Semaphore(settings.maxConcurrent);
   }
 
   /** Runs one piece. Throws AppError when the sandbox cannot start, and the signal's reason. */
@@ -48,7 +48,7 @@ export class Sandbox {
   }
 
   async #runOnce(job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
-    await this.#slots.enter(signal);
+    await this.#threads.acquire(signal);
     try {
       const thread = new Interpreter(this.#start, this.#settings);
       try {
@@ -57,30 +57,30 @@ export class Sandbox {
         await thread.close();
       }
     } finally {
-      this.#slots.leave();
+      this.#threads.release();
     }
   }
 
   async #runIn(key: string, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
-    const session = this.#sessions.get(key) ?? { turn: new Slots(1), thread: undefined };
+    const session = this.#sessions.get(key) ?? { lock: new Semaphore(1), thread: undefined };
     this.#sessions.delete(key);
     this.#sessions.set(key, session);
-    await session.turn.enter(signal);
+    await session.lock.acquire(signal);
     try {
-      await this.#slots.enter(signal);
+      await this.#threads.acquire(signal);
       try {
         if (session.thread === undefined || session.thread.isGone) {
           session.thread = new Interpreter(this.#start, this.#settings);
         }
         return await this.#runOn(session.thread, job, signal);
       } finally {
-        this.#slots.leave();
+        this.#threads.release();
       }
     } finally {
-      session.turn.leave();
+      session.lock.release();
       // Closed while it ran: nobody finds this thread again.
-      if (this.#sessions.get(key) !== session && !session.turn.isTaken) await session.thread?.close();
-      await this.#letGo();
+      if (this.#sessions.get(key) !== session && !session.lock.isExhausted) await session.thread?.close();
+      await this.#closeSurplusSessions();
     }
   }
 
@@ -95,10 +95,10 @@ export class Sandbox {
   }
 
   /** Ends the sessions unused for longest when there are too many. */
-  async #letGo(): Promise<void> {
+  async #closeSurplusSessions(): Promise<void> {
     for (const [key, session] of this.#sessions) {
       if (this.#sessions.size <= this.#settings.maxSessions) return;
-      if (session.turn.isTaken) continue;
+      if (session.lock.isExhausted) continue;
       this.#sessions.delete(key);
       await session.thread?.close();
     }

@@ -3,7 +3,7 @@ import { limitOf } from '../base/timers.ts';
 import { RunConfig } from '../schemas/run.ts';
 
 /** The limits of a run where nobody set another. Times are in milliseconds. */
-export const usualLimits = {
+export const defaultLimits = {
   maxLlmCalls: 500,
   maxParallelToolCalls: 16,
   timeoutMs: 600_000,
@@ -26,8 +26,8 @@ export interface RunConfigSources {
  * the answer, no limit is Infinity. Everything else is the request's to say, then the app's, then the operator's.
  */
 export function runConfigFor({ operator = {}, app = {}, request = {} }: RunConfigSources): RunConfig {
-  const limit = (name: keyof typeof usualLimits): number => {
-    const own = app[name] ?? operator[name] ?? usualLimits[name];
+  const limit = (name: keyof typeof defaultLimits): number => {
+    const own = app[name] ?? operator[name] ?? defaultLimits[name];
     return Math.min(limitOf(operator[name]), limitOf(own), limitOf(request[name]));
   };
   const isSequential = [operator, app, request].some(({ toolExecutionMode }) => toolExecutionMode === 'sequential');

@@ -91,7 +91,7 @@ export interface AgentLoader {
   /** When a changed version of the app took the place of the one before, in seconds since the epoch; the newest last. */
   reloadsOf?(appName: string): readonly number[];
   /** Keeps a loaded app open until the returned function is called: a replaced one is closed once nobody holds it. */
-  hold?(app: App): () => void;
+  retain?(app: App): () => void;
   close(): Promise<void>;
 }
 

@@ -104,7 +104,7 @@ export class AppTests {
   async #play(app: App, events: readonly JsonObject[], signal: AbortSignal, answers?: Plugin): Promise<JsonObject[]> {
     const { plugins = [], ...surroundings } = this.#surroundings;
     const messages = messagesOf(events).values();
-    const letGo = this.#loader.hold?.(app);
+    const release = this.#loader.retain?.(app);
     try {
       const { session, errorMessage } = await runCase(
         { ...surroundings, plugins: answers ? [...plugins, answers] : plugins },
@@ -119,7 +119,7 @@ export class AppTests {
       if (errorMessage !== undefined) throw new Error(errorMessage);
       return session.events.map((event) => JSON.parse(eventJson(event)) as JsonObject);
     } finally {
-      letGo?.();
+      release?.();
     }
   }
 

@@ -121,7 +121,7 @@ export class Evaluations {
   ): Promise<EvalSetResult> {
     const { loader } = this.#options;
     const app = await loader.loadAgent(appName);
-    const letGo = loader.hold?.(app);
+    const release = loader.retain?.(app);
     const abort = new LinkedAbort(options.signal);
     const runId = newId('eval-');
     this.#running.set(runId, { appName, abort });
@@ -139,7 +139,7 @@ export class Evaluations {
     } finally {
       this.#running.delete(runId);
       abort[Symbol.dispose]();
-      letGo?.();
+      release?.();
     }
   }
 

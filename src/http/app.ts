@@ -1,14 +1,14 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ActiveRuns } from './active-runs.ts';
-import { limitSilence } from './body-idle-timeout.ts';
+import { limitBodyIdleTime } from './body-idle-timeout.ts';
+import { bodyMemoryLimiter } from './body-memory-limit.ts';
 import { limitConnections, onClientError } from './connections.ts';
 import { registerCors } from './cors.ts';
 import { withDefaultApp } from './default-app.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { registerDevUi } from './dev-ui.ts';
 import { guardHook, newGuard } from './guards.ts';
-import { bodyHolder } from './held-bodies.ts';
 import { readJsonBody } from './json-body.ts';
 import { isUpgrade, registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
@@ -18,12 +18,12 @@ import { requestIdOf } from './request-id.ts';
 import { originForm } from './request-target.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
-import { usualParts } from './surface.ts';
-import { Pulse } from './ticker.ts';
+import { defaultParts } from './surface.ts';
+import { Ticker } from './ticker.ts';
 import { unknownRoute } from './unknown-route.ts';
 import { registerUploads } from './uploads.ts';
 
-const beatsPerKeepAlive = 15;
+const ticksPerKeepAlive = 15;
 
 /** Builds the server: everything but `listen`. Closing it drains the runs (see `HttpConfig.shutdownGraceMs`). */
 export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
@@ -35,17 +35,17 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   let closing = false;
   const isClosing = (): boolean => closing;
   const active = new ActiveRuns(config.detachedRunMs);
-  const beatMs = Math.max(1, Math.min(config.keepAliveMs, config.stallMs) / beatsPerKeepAlive);
+  const tickMs = Math.max(1, Math.min(config.keepAliveMs, config.stallMs) / ticksPerKeepAlive);
   const sse = {
-    pulse: new Pulse(beatMs),
-    keepAliveBeats: config.keepAliveMs / beatMs,
-    stallBeats: config.stallMs / beatMs,
+    ticker: new Ticker(tickMs),
+    keepAliveTicks: config.keepAliveMs / tickMs,
+    stallTicks: config.stallMs / tickMs,
   };
   const live = new LiveSockets(config.livePingMs);
-  const idleBeats = config.liveIdleMs / config.livePingMs;
+  const idleTicks = config.liveIdleMs / config.livePingMs;
   const { defaultApp } = config;
   const limits = { artifactLimitBytes: config.artifactLimitBytes, bodyLimitBytes: config.bodyLimitBytes };
-  const development = config.development ?? usualParts(config.host);
+  const development = config.development ?? defaultParts(config.host);
   const operations = routeTable({
     ...deps,
     ...limits,
@@ -53,7 +53,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     active,
     sse,
     live,
-    idleBeats,
+    idleTicks,
     defaultApp,
     isClosing,
   });
@@ -67,11 +67,11 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   // First, so that it closes the connections of requests the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, deps.log);
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
-  const holdBody = bodyHolder(config);
+  const limitBodyMemory = bodyMemoryLimiter(config);
   const streamed = new WeakSet<FastifyRequest>();
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (streamed.has(request)) done();
-    else holdBody(request, reply, done);
+    else limitBodyMemory(request, reply, done);
   });
   app.addHook('preClose', () => {
     closing = true;
@@ -92,7 +92,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   await app.register(async (bytes) => {
     bytes.addHook('onRequest', (request, reply, done) => {
       if (deps.services.artifacts?.saveArtifactContent) streamed.add(request); // others hold the body whole
-      limitSilence(request.raw, reply.raw, config.uploadIdleMs);
+      limitBodyIdleTime(request.raw, reply.raw, config.uploadIdleMs);
       done();
     });
     bytes.removeAllContentTypeParsers();

@@ -6,15 +6,15 @@ import { answerClientError, lateRequest } from './client-errors.ts';
 const looks = 6;
 
 /** By socket: the request whose body is limited by its silence. */
-const unhurried = new WeakMap<Socket, IncomingMessage>();
+const limitedBodies = new WeakMap<Socket, IncomingMessage>();
 
 /**
  * Lets the body of a request take any time, as long as it is never silent for `idleMs` while we wait for it. What comes
  * after the answer has that time in all, so that a client which sends first and reads then gets its answer.
  */
-export function limitSilence(request: IncomingMessage, response: ServerResponse, idleMs: number): void {
+export function limitBodyIdleTime(request: IncomingMessage, response: ServerResponse, idleMs: number): void {
   const { socket } = request;
-  unhurried.set(socket, request);
+  limitedBodies.set(socket, request);
   let seen = socket.bytesRead;
   let silent = 0;
   let timer = setInterval(() => {
@@ -34,4 +34,4 @@ export function limitSilence(request: IncomingMessage, response: ServerResponse,
 }
 
 /** Whether the socket is in the middle of such a body. */
-export const isUnhurried = (socket: Socket): boolean => unhurried.get(socket)?.complete === false;
+export const hasBodyIdleTimeout = (socket: Socket): boolean => limitedBodies.get(socket)?.complete === false;

@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { closeLingering, isLingering } from './lingering.ts';
+import { lingeringClose, isLingering } from './lingering-close.ts';
 import { problemOf, problemType } from './problems.ts';
 
 /** What Node throws for a connection that sends no request. */
@@ -34,7 +34,7 @@ export function answerOutright(socket: Socket, error: AppError, status?: number)
     `HTTP/1.1 ${problem.status} ${problem.title}\r\nContent-Type: ${problemType}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\n\r\n${body}`,
   );
-  closeLingering(socket, { briefly: true });
+  lingeringClose(socket, { briefly: true });
 }
 
 /** The response that is being made on this socket. Once it has begun, what we write would end up in its body. */

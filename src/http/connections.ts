@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../base/errors.ts';
-import { isUnhurried } from './body-idle-timeout.ts';
+import { hasBodyIdleTimeout } from './body-idle-timeout.ts';
 import {
   answerClientError,
   answerOutright,
@@ -10,7 +10,7 @@ import {
   lateRequest,
   responseOn,
 } from './client-errors.ts';
-import { isLingering } from './lingering.ts';
+import { isLingering } from './lingering-close.ts';
 
 /** Silence after which a connection is looked at. */
 const silenceMs = 15_000;
@@ -25,7 +25,7 @@ export interface ConnectionLimits {
 export function limitConnections(server: Server, { maxConnections, stallMs }: ConnectionLimits): void {
   server.maxConnections = maxConnections;
   server.timeout = silenceMs;
-  server.on('timeout', (socket: Socket) => onSilence(socket, stallMs));
+  server.on('timeout', (socket: Socket) => onSocketTimeout(socket, stallMs));
   // When all places are taken, the connections between two requests make room.
   server.on('drop', () => server.closeIdleConnections());
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
@@ -34,14 +34,14 @@ export function limitConnections(server: Server, { maxConnections, stallMs }: Co
 }
 
 /** With a listener, Node leaves all connections that are silent to it: those between two requests, too. */
-function onSilence(socket: Socket, stallMs: number): void {
+function onSocketTimeout(socket: Socket, stallMs: number): void {
   if (isLingering(socket)) return;
   if (socket.writableLength > 0) {
     if ((socket.timeout ?? 0) >= stallMs) socket.destroy();
     else socket.setTimeout(stallMs);
   } else if (!responseOn(socket)) {
     socket.destroy(); // between two requests, or behind the answer to half of one
-  } else if (hasHalfRequest(socket) && !isUnhurried(socket)) {
+  } else if (hasHalfRequest(socket) && !hasBodyIdleTimeout(socket)) {
     answerClientError(lateRequest(), socket);
   }
 }
@@ -53,5 +53,5 @@ function hasHalfRequest(socket: Socket): boolean {
 
 /** Node's limit on the whole time of a request goes for all but those that may take any time. */
 export function onClientError(error: ClientError, socket: Socket): void {
-  if (!isLate(error) || !isUnhurried(socket)) answerClientError(error, socket);
+  if (!isLate(error) || !hasBodyIdleTimeout(socket)) answerClientError(error, socket);
 }

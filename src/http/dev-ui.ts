@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { foreignPageSecurityHeaders, pageSecurityHeaders } from './content-security-policy.ts';
 import type { HttpConfig, Log } from './deps.ts';
-import { foreignPageHeaders, pageHeaders } from './page-policy.ts';
 
 const ours = fileURLToPath(new URL('../../dist/dev-ui/', import.meta.url));
 const prefix = '/dev-ui/';
@@ -27,7 +27,7 @@ export async function registerDevUi(app: FastifyInstance, config: HttpConfig, lo
 
 /** Files whose names change with their content, in the encoding the browser takes, and one page for every address. */
 async function serveOurs(app: FastifyInstance, root: string, html: string): Promise<void> {
-  const headers = pageHeaders(html);
+  const headers = pageSecurityHeaders(html);
   await app.register(fastifyStatic, {
     root: join(root, 'assets'),
     prefix: `${prefix}assets/`,
@@ -66,7 +66,7 @@ function pageAt(html: string, path: string): string {
 const isSignInReturn = (url: string): boolean => /[?&]state=/.test(url) && /[?&](?:code|error)=/.test(url);
 
 async function serveForeign(app: FastifyInstance, root: string, html: string): Promise<void> {
-  const headers = foreignPageHeaders(html);
+  const headers = foreignPageSecurityHeaders(html);
   await app.register(fastifyStatic, {
     root,
     prefix,

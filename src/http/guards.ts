@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { isLoopback } from '../base/addresses.ts';
 import { AppError } from '../base/errors.ts';
-import { showCommonHeaders } from './common-headers.ts';
+import { setCommonHeaders } from './common-headers.ts';
 import type { HttpConfig } from './deps.ts';
 import { isUpgrade } from './live/accept.ts';
 
@@ -63,7 +63,7 @@ export function guardHook(guard: Guard, isClosing: () => boolean) {
     const { raw } = request;
     const { headers, method } = raw;
     const isShared = headers.origin !== undefined && guard.allowsOrigin(headers.origin, headers.host);
-    showCommonHeaders(request, reply, isShared);
+    setCommonHeaders(request, reply, isShared);
     try {
       checkTarget(raw);
       guard.checkHost(headers.host);

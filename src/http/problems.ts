@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { diskFailure } from '../base/disk-failure.ts';
 import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
 import type { Problem } from '../schemas/records.ts';
-import { showCommonHeaders } from './common-headers.ts';
+import { setCommonHeaders } from './common-headers.ts';
 import type { Log } from './deps.ts';
-import { limitRest, lingerAfterAnswer } from './lingering.ts';
+import { limitUnreadBody, useLingeringClose } from './lingering-close.ts';
 import { issuesOf } from './validation.ts';
 
 export const problemType = 'application/problem+json';
@@ -25,7 +25,7 @@ export function problemSender(log: Log) {
     else if (problem.status >= 500) log.warn(fields, 'request failed');
     if (reply.raw.headersSent) return; // the answer broke off
     if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
-    if (!reply.hasHeader('x-request-id')) showCommonHeaders(request, reply, false); // Fastify ran no hook
+    if (!reply.hasHeader('x-request-id')) setCommonHeaders(request, reply, false); // Fastify ran no hook
     awaitRest(request, reply);
     reply
       .code(problem.status)
@@ -39,11 +39,11 @@ function awaitRest({ raw: { complete, headers, socket } }: FastifyRequest, reply
   reply.removeHeader('connection');
   if (complete || !(socket instanceof Socket)) return; // the latter when it is injected
   if (reply.raw.shouldKeepAlive && Number(headers['content-length']) <= maxRest) {
-    limitRest(socket, reply.raw);
+    limitUnreadBody(socket, reply.raw);
     return;
   }
   reply.header('connection', 'close');
-  lingerAfterAnswer(socket);
+  useLingeringClose(socket);
 }
 
 /** For a client that left while it sent. */

@@ -31,7 +31,7 @@ export interface TableContext extends HttpDeps {
   readonly active: ActiveRuns;
   readonly sse: SseOptions;
   readonly live: LiveSockets;
-  readonly idleBeats: number;
+  readonly idleTicks: number;
   readonly isClosing: () => boolean;
   readonly defaultApp: string | undefined;
   readonly artifactLimitBytes: number;

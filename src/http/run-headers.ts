@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 const maxKeyLength = 255;
 
 /** Says which run answers. Clients may choose ids, so they are percent-encoded. */
-export function showRunId(reply: FastifyReply, runId: string): void {
+export function setRunIdHeader(reply: FastifyReply, runId: string): void {
   reply.header('x-run-id', encodeURIComponent(runId));
 }
 
@@ -15,15 +15,4 @@ export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefine
   const text = String(key).trim();
   if (text.length > 0 && text.length <= maxKeyLength) return text;
   throw new AppError('invalid_request', `Idempotency-Key: has to have 1 to ${maxKeyLength} characters`);
-}
-
-/** Aborts when the client leaves before it was answered. */
-export function clientSignal({ raw }: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  const leave = (): void => {
-    if (!raw.writableEnded) controller.abort(new AppError('run_cancelled', 'The client left'));
-  };
-  raw.once('close', leave);
-  if (raw.destroyed) leave();
-  return controller.signal;
 }

@@ -7,9 +7,9 @@ import type { ActiveRun } from './active-runs.ts';
 import type { RunEvents } from './deps.ts';
 import { endOfTurn } from './end-of-turn.ts';
 import { errorFrame } from './problems.ts';
-import { showRunId } from './run-headers.ts';
+import { setRunIdHeader } from './run-headers.ts';
 import { positionText } from './stream-position.ts';
-import type { Pulse, Pulsed } from './ticker.ts';
+import type { Ticker, Tickable } from './ticker.ts';
 
 const eventStreamHeaders = {
   'content-type': 'text/event-stream',
@@ -21,11 +21,11 @@ const eventStreamHeaders = {
 const batchLength = 32 * 1024;
 
 export interface SseOptions {
-  readonly pulse: Pulse;
+  readonly ticker: Ticker;
   /** Beats of silence before a comment is sent. */
-  readonly keepAliveBeats: number;
+  readonly keepAliveTicks: number;
   /** Beats a client may leave the stream unread before it is cut. */
-  readonly stallBeats: number;
+  readonly stallTicks: number;
 }
 
 /** Begins a run; `onQueued` is to be called when it has to wait for its turn. */
@@ -45,7 +45,7 @@ export async function sendRun(
   const open: { stream?: EventStream } = {};
   const begin = (runId: string): EventStream => {
     if (open.stream) return open.stream;
-    showRunId(reply, runId);
+    setRunIdHeader(reply, runId);
     return (open.stream = new EventStream(reply, options));
   };
   let isWaiting = true;
@@ -100,7 +100,7 @@ const failureText = (error: unknown): string => `data: ${JSON.stringify(errorFra
  * The writing end of a response that stays open. What is sent before the event loop turns leaves in one write, always
  * of whole frames: an event that comes alone leaves alone and at once.
  */
-export class EventStream implements Pulsed {
+export class EventStream implements Tickable {
   place = 0;
   #pending = '';
   #isOver = false;
@@ -109,8 +109,8 @@ export class EventStream implements Pulsed {
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
   /** Beats since something was sent, and since the client last took what was. */
-  #quietBeats = 0;
-  #unreadBeats = 0;
+  #quietTicks = 0;
+  #unreadTicks = 0;
   #wake: (() => void) | undefined;
 
   constructor(reply: FastifyReply, options: SseOptions) {
@@ -125,12 +125,12 @@ export class EventStream implements Pulsed {
       response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...eventStreamHeaders });
       process.nextTick(flush, this); // with the first events if they are there by then
     }
-    options.pulse.join(this);
+    options.ticker.join(this);
   }
 
   /** Whether to go on at once: otherwise wait for `ready`. */
   send(text: string): boolean {
-    this.#quietBeats = 0;
+    this.#quietTicks = 0;
     if (this.#pending === '') process.nextTick(flush, this);
     this.#pending += text;
     if (this.#pending.length < batchLength) return !this.#isFull;
@@ -153,23 +153,23 @@ export class EventStream implements Pulsed {
 
   end(): void {
     this.#isOver = true;
-    this.#options.pulse.leave(this);
+    this.#options.ticker.leave(this);
     if (!this.#response.destroyed) this.#response.end(this.#pending);
   }
 
-  beat(): void {
-    this.#quietBeats += 1;
+  tick(): void {
+    this.#quietTicks += 1;
     if (this.#isFull) {
-      this.#unreadBeats += 1;
-      if (this.#unreadBeats >= this.#options.stallBeats) this.#response.destroy();
-    } else if (this.#quietBeats >= this.#options.keepAliveBeats) {
+      this.#unreadTicks += 1;
+      if (this.#unreadTicks >= this.#options.stallTicks) this.#response.destroy();
+    } else if (this.#quietTicks >= this.#options.keepAliveTicks) {
       this.send(': keep-alive\n\n');
     }
   }
 
   readonly #onReady = (): void => {
     this.#isFull = false;
-    this.#unreadBeats = 0;
+    this.#unreadTicks = 0;
     this.#wake?.();
     this.#wake = undefined;
   };

@@ -23,7 +23,7 @@ export type DevelopmentPart = (typeof developmentParts)[number];
 export type Surface = 'public' | 'api' | DevelopmentPart;
 
 /** The parts that are on where nobody says which: all where only this machine can call, else none. */
-export const usualParts = (host: string): ReadonlySet<DevelopmentPart> =>
+export const defaultParts = (host: string): ReadonlySet<DevelopmentPart> =>
   new Set(isLoopback(host) ? developmentParts : []);
 
 /** Whether an operation is switched off. */

@@ -1,37 +1,37 @@
 import { Bag, type Bagged } from './bag.ts';
 
 /** Something that wants to hear the passing of time. */
-export interface Pulsed extends Bagged {
+export interface Tickable extends Bagged {
   /** Called once per beat. */
-  beat(): void;
+  tick(): void;
 }
 
 /**
  * One timer for all open streams, running only while there are any: a timer per stream, or a clock read per event,
  * would cost more than the event.
  */
-export class Pulse {
+export class Ticker {
   readonly #everyMs: number;
-  readonly #members = new Bag<Pulsed>();
+  readonly #members = new Bag<Tickable>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(everyMs: number) {
     this.#everyMs = everyMs;
   }
 
-  join(member: Pulsed): void {
+  join(member: Tickable): void {
     this.#members.add(member);
-    this.#timer ??= setInterval(this.#beat, this.#everyMs).unref();
+    this.#timer ??= setInterval(this.#tick, this.#everyMs).unref();
   }
 
-  leave(member: Pulsed): void {
+  leave(member: Tickable): void {
     this.#members.delete(member);
     if (this.#members.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  readonly #beat = (): void => {
-    for (const member of this.#members.all()) member.beat();
+  readonly #tick = (): void => {
+    for (const member of this.#members.all()) member.tick();
   };
 }

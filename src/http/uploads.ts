@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
-import { limitSilence } from './body-idle-timeout.ts';
+import { limitBodyIdleTime } from './body-idle-timeout.ts';
 
 /** One file of a form, under the name it was sent with. */
 export interface FormFile {
@@ -15,7 +15,7 @@ const maxFiles = 50;
 export async function registerUploads(app: FastifyInstance, idleMs: number): Promise<void> {
   const { default: multipart } = await import('@fastify/multipart');
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.headers['content-type']?.startsWith('multipart/')) limitSilence(request.raw, reply.raw, idleMs);
+    if (request.headers['content-type']?.startsWith('multipart/')) limitBodyIdleTime(request.raw, reply.raw, idleMs);
     done();
   });
   await app.register(multipart, {

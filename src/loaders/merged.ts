@@ -27,8 +27,8 @@ export function mergedLoader(loaders: readonly AgentLoader[]): AgentLoader {
       return undefined;
     },
     reloadsOf: (appName) => loaders.flatMap((loader) => loader.reloadsOf?.(appName) ?? []),
-    hold: (app) => {
-      const releases = loaders.map((loader) => loader.hold?.(app));
+    retain: (app) => {
+      const releases = loaders.map((loader) => loader.retain?.(app));
       return () => releases.forEach((release) => release?.());
     },
     close: async () => {

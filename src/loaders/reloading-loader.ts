@@ -48,7 +48,7 @@ export class DirectoryLoader implements AgentLoader {
   readonly #warn: (message: string) => void;
   readonly #slots = new Map<string, Slot>();
   /** How many runs use an app. */
-  readonly #holds = new WeakMap<App, { count: number }>();
+  readonly #retainCounts = new WeakMap<App, { count: number }>();
   /** Replaced apps that are in use. */
   readonly #retired = new Set<App>();
   readonly #costlyReloads: number;
@@ -95,9 +95,9 @@ export class DirectoryLoader implements AgentLoader {
     return this.#slots.get(appName)?.reloads ?? [];
   }
 
-  hold(app: App): () => void {
-    let held = this.#holds.get(app);
-    if (!held) this.#holds.set(app, (held = { count: 0 }));
+  retain(app: App): () => void {
+    let held = this.#retainCounts.get(app);
+    if (!held) this.#retainCounts.set(app, (held = { count: 0 }));
     held.count += 1;
     return () => {
       held.count -= 1;
@@ -158,7 +158,7 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   #retire(app: App): void {
-    if ((this.#holds.get(app)?.count ?? 0) > 0) this.#retired.add(app);
+    if ((this.#retainCounts.get(app)?.count ?? 0) > 0) this.#retired.add(app);
     else this.#closeUnused(app);
   }
 

@@ -105,13 +105,13 @@ export class Runner {
 
   async #begin(request: RunRequest, signal: AbortSignal, { input, onRefused, options }: Opening): Promise<Run> {
     const app = await this.#options.loader.loadAgent(request.appName);
-    const letGo = this.#options.loader.hold?.(app);
+    const release = this.#options.loader.retain?.(app);
     const runConfig = this.#runConfigFor(app, request.runConfig);
     const span = openSpan('invocation', 'invocation', rootTrace(this.#options.traces));
     let turn: Turn | undefined;
     const finish = (failure?: unknown): Promise<void> | void => {
       span.end();
-      letGo?.();
+      release?.();
       return turn?.release(failure);
     };
     try {

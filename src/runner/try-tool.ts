@@ -40,7 +40,7 @@ export interface ToolOutcome {
 export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: AbortSignal) => Promise<ToolOutcome> {
   return async ({ appName, userId, agent: agentName, name, args, state }, signal) => {
     const app = await options.loader.loadAgent(appName);
-    const letGo = options.loader.hold?.(app);
+    const release = options.loader.retain?.(app);
     try {
       const agent = indexTree(app.rootAgent).find(agentName);
       if (!agent) throw new AppError('not_found', `App "${appName}" has no agent "${agentName}"`);
@@ -64,7 +64,7 @@ export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: Ab
       const events = await Array.fromAsync(await runner.start(request, signal));
       return outcomeOf(events, callId);
     } finally {
-      letGo?.();
+      release?.();
     }
   };
 }

@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8';
 import { abortable, completesWithin, LinkedAbort } from '../base/abort.ts';
+import { ByteBudget } from '../base/byte-budget.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { Room } from '../base/room.ts';
 import { roughSize } from '../base/rough-size.ts';
-import { Slots } from '../base/slots.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import { startTimer } from '../base/timers.ts';
 import { failureOf, runIn, runsIn, shownEvents } from '../core/run-status.ts';
 import type { RunStore } from '../core/run-store.ts';
@@ -65,8 +65,8 @@ export class RunDesk implements Runs {
   readonly #background: BackgroundRuns;
   readonly #room = new FeedRoom();
   /** What was asked for and is not over, and who may be at work. */
-  readonly #open = new Room(heapBytes / 16, ['queue_full', 'Too many runs are waiting']);
-  readonly #places: Slots;
+  readonly #pendingBytes = new ByteBudget(heapBytes / 16, ['queue_full', 'Too many runs are waiting']);
+  readonly #workers: Semaphore;
   readonly #ledger: RunLedger | undefined;
   readonly #recovery: RunRecovery | undefined;
   readonly #deletion: SessionDeletion;
@@ -75,7 +75,7 @@ export class RunDesk implements Runs {
     this.#options = options;
     const { durable, services, log, runTtlMs } = options;
     this.#background = new BackgroundRuns(runTtlMs);
-    this.#places = new Slots(options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork));
+    this.#workers = new Semaphore(options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork));
     this.#deletion = new SessionDeletion({
       line: options.line,
       services,
@@ -112,8 +112,8 @@ export class RunDesk implements Runs {
     const isNew = request.invocationId === undefined;
     const bytes = ownBytes + roughSize(request);
     try {
-      await this.#open.enter(bytes, run.signal);
-      void run.over.then(() => this.#open.leave(bytes));
+      await this.#pendingBytes.acquire(bytes, run.signal);
+      void run.over.then(() => this.#pendingBytes.release(bytes));
       if (!isNew) await this.#recall(run);
       await this.#begin({ ...request, invocationId }, run, { isNew });
     } catch (error) {
@@ -251,7 +251,7 @@ export class RunDesk implements Runs {
       onQueued: () => queued.resolve(),
       onKept: () => (run.kept = recordOf(run.key, run)),
       begins: async (signal) => {
-        await this.#places.enter(signal);
+        await this.#workers.acquire(signal);
         isAtWork = true;
       },
       isDetached: true,
@@ -259,7 +259,7 @@ export class RunDesk implements Runs {
       fingerprint: run.asked?.fingerprint,
     });
     // Tells the run how it ended, and never rejects.
-    void this.#work(started, run).then(() => isAtWork && this.#places.leave());
+    void this.#work(started, run).then(() => isAtWork && this.#workers.release());
     try {
       await Promise.race([started, queued.promise]);
       run.accept();

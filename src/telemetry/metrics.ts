@@ -1,6 +1,6 @@
 import { createNoopMeter, type Histogram, type MeterProvider, metrics } from '@opentelemetry/api';
 import type { SpanKind } from '../schemas/extensions.ts';
-import { isLate } from './late-text.ts';
+import { isLazy } from './lazy-text.ts';
 
 /** A span that has ended. Times are epoch nanoseconds. */
 interface Ended {
@@ -75,6 +75,6 @@ function record({ kind, attributes, startTime, endTime }: Ended, to: Instruments
 
 /** Bytes of a value that may have to be made. */
 function sizeOf(value: unknown): number {
-  const text = isLate(value) ? value.text() : value;
+  const text = isLazy(value) ? value.text() : value;
   return typeof text === 'string' ? Buffer.byteLength(text) : 0;
 }

@@ -1,4 +1,4 @@
-import { Order } from '../base/order.ts';
+import { LinkedList } from '../base/linked-list.ts';
 import type { LiveSpan, SpanKind, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { Session, SessionKey, SessionOwner } from '../schemas/session.ts';
@@ -42,7 +42,7 @@ const maxHistories = 100;
  * memory stays bounded. What lists of spans are read from grows and shrinks while they are read.
  */
 export class TraceRecorder implements SpanSink {
-  readonly #order = new Order<TraceLog>();
+  readonly #order = new LinkedList<TraceLog>();
   readonly #sessions = new SessionIndex<TraceLog>();
   readonly #maxBytes: number;
   readonly #maxSpans: number;
@@ -110,7 +110,7 @@ export class TraceRecorder implements SpanSink {
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
   forEvent(eventId: string): Record<string, unknown> | undefined {
     this.#expire();
-    for (let log = this.#order.last; log; log = log.before) {
+    for (let log = this.#order.last; log; log = log.previous) {
       for (let span = log.last; span; span = span.earlier) {
         if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.kind)) continue;
         return { ...attributesOf(span, this.#captureContent), trace_id: log.id, span_id: span.spanId };
@@ -135,7 +135,7 @@ export class TraceRecorder implements SpanSink {
     const { pageSize, cursor = Number.POSITIVE_INFINITY } = query;
     const traces: TraceSummary[] = [];
     let last = 0;
-    for (let trace = this.#order.last; trace; trace = trace.before) {
+    for (let trace = this.#order.last; trace; trace = trace.previous) {
       if (trace.place >= cursor) continue;
       if (traces.length === pageSize) return { traces, cursor: String(last) };
       last = trace.place;
@@ -201,7 +201,7 @@ export class TraceRecorder implements SpanSink {
   #logNamed(traceId: string): TraceLog | undefined {
     this.#expire();
     let log = this.#order.last;
-    while (log && log.id !== traceId) log = log.before;
+    while (log && log.id !== traceId) log = log.previous;
     return log;
   }
 
@@ -220,8 +220,8 @@ export class TraceRecorder implements SpanSink {
   /** Indexes what began since it was last asked for: most traces go without anybody asking. */
   #index(): SessionIndex<TraceLog> {
     let log = this.#order.last;
-    while (log && !log.sessions) log = log.before;
-    for (log = log ? log.after : this.#order.first; log; log = log.after) {
+    while (log && !log.sessions) log = log.previous;
+    for (log = log ? log.next : this.#order.first; log; log = log.next) {
       const one = log;
       log.sessions = log.sessionIds.map((id) => this.#indexed(one, id));
     }
@@ -266,9 +266,9 @@ export class TraceRecorder implements SpanSink {
     if (this.#ttlMs === Infinity) return;
     const endedBefore = (performance.timeOrigin + performance.now() - this.#ttlMs) * 1e6;
     for (let log = this.#order.first; log && log.startTime < endedBefore;) {
-      const { after } = log;
+      const { next } = log;
       if (log.open === 0 && log.endTime < endedBefore) this.#drop(log);
-      log = after;
+      log = next;
     }
   }
 

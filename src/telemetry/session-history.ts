@@ -1,5 +1,5 @@
 import { type Event, newActions } from '../schemas/event.ts';
-import { heldEventBytes, within } from './held.ts';
+import { eventMemoryBytes, truncate } from './truncate.ts';
 
 /** Bytes of one event's content that are kept. */
 const maxContentBytes = 512 * 1024;
@@ -34,7 +34,7 @@ export class SessionHistory {
   extend(events: readonly Event[]): void {
     for (let at = this.#left + this.#events.length; at < events.length; at += 1) {
       const event = events[at] as Event;
-      const bytes = heldEventBytes(event, maxWholeBytes);
+      const bytes = eventMemoryBytes(event, maxWholeBytes);
       const kept = bytes > maxWholeBytes ? said(event) : event;
       this.#events.push(kept);
       this.#newest = event.id;
@@ -79,17 +79,17 @@ function said(event: Event): Event {
     author,
     timestamp,
     branch,
-    content: within(content, maxContentBytes),
-    inputTranscription: within(inputTranscription, maxContentBytes),
-    outputTranscription: within(outputTranscription, maxContentBytes),
+    content: truncate(content, maxContentBytes),
+    inputTranscription: truncate(inputTranscription, maxContentBytes),
+    outputTranscription: truncate(outputTranscription, maxContentBytes),
     actions: isEdit
-      ? { ...noActions, compaction: within(compaction, maxContentBytes), rewindBeforeInvocationId }
+      ? { ...noActions, compaction: truncate(compaction, maxContentBytes), rewindBeforeInvocationId }
       : noActions,
   };
 }
 
 /** A short event counts twice: the one that is stored may know its text as JSON. */
 function bytesOf(event: Event): number {
-  const bytes = heldEventBytes(event, Infinity);
+  const bytes = eventMemoryBytes(event, Infinity);
   return bytes <= maxWholeBytes ? bytes * 2 : bytes;
 }

@@ -1,6 +1,6 @@
 import { redact } from '../base/redact.ts';
 import type { LiveSpan } from '../schemas/extensions.ts';
-import { isLate } from './late-text.ts';
+import { isLazy } from './lazy-text.ts';
 import type { SpanRecord } from './spans.ts';
 
 export const eventIdKey = 'gcp.vertex.agent.event_id';
@@ -30,7 +30,7 @@ export function listedSpan(span: SpanRecord): LiveSpan {
   const attributes: Record<string, unknown> = {};
   for (const key of listedKeys) {
     const value = span.attributes[key];
-    if (value !== undefined && !isLate(value)) attributes[key] = value;
+    if (value !== undefined && !isLazy(value)) attributes[key] = value;
   }
   const failure = span.attributes['error.message'];
   if (typeof failure === 'string') attributes['error.message'] = redact(failure);
@@ -54,7 +54,7 @@ export function adkSpan(span: SpanRecord, attributes: Record<string, unknown>): 
 export function attributesOf(span: SpanRecord, withContent: boolean): Record<string, unknown> {
   const attributes: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(span.attributes)) {
-    if (isLate(value)) attributes[key] = withContent ? redact(value.text()) : '{}';
+    if (isLazy(value)) attributes[key] = withContent ? redact(value.text()) : '{}';
     else attributes[key] = typeof value === 'string' ? redact(value) : value;
   }
   return attributes;

@@ -3,10 +3,10 @@ import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTra
 import { errorText } from '../base/errors.ts';
 import type { SpanKind } from '../schemas/extensions.ts';
 import type { Session } from '../schemas/session.ts';
-import { cutText, heldBytes, within } from './held.ts';
-import { LateJson, type LateText } from './late-text.ts';
+import { LazyJson, type LazyText } from './lazy-text.ts';
 import { measure } from './metrics.ts';
 import type { SessionHistory } from './session-history.ts';
+import { truncateText, memoryBytes, truncate } from './truncate.ts';
 
 /** What span attributes hold. `null` is not among them: ADK's trace view rejects a whole trace for one null. */
 export type AttributeValue = string | number | boolean | readonly string[];
@@ -22,7 +22,7 @@ export interface SpanRecord {
   readonly startTime: number;
   /** 0 while the span is open. */
   readonly endTime: number;
-  readonly attributes: Record<string, AttributeValue | LateText>;
+  readonly attributes: Record<string, AttributeValue | LazyText>;
   /** The span of the same trace that began before it, set by the sink: a growing array would keep room for sixteen more. */
   earlier: SpanRecord | undefined;
   /** What its values hold in memory. */
@@ -45,7 +45,7 @@ export interface OpenSpan {
   readonly context: object;
   set(attributes: Attributes): void;
   /** Notes a value that is made later, and the bytes of memory that it holds until then. */
-  late(name: string, value: LateText, bytes: number): void;
+  setLazy(name: string, value: LazyText, bytes: number): void;
   /** What is held of a session for all requests in its traces, brought up to date. `undefined` when nobody keeps the span. */
   historyOf(session: Session): SessionHistory | undefined;
   /** Notes an error; the span still has to end. */
@@ -106,9 +106,9 @@ export function openSpan(kind: SpanKind, name: string, parent: object, attribute
 
 /** Notes a value as JSON that is made when the trace is read; what is long is cut. */
 export function noteJson(span: OpenSpan, name: string, value: object): void {
-  const bytes = heldBytes(value, maxValueBytes);
-  const held = bytes > maxValueBytes ? within(value, maxValueBytes) : value;
-  span.late(name, new LateJson(held), Math.min(bytes, maxValueBytes));
+  const bytes = memoryBytes(value, maxValueBytes);
+  const held = bytes > maxValueBytes ? truncate(value, maxValueBytes) : value;
+  span.setLazy(name, new LazyJson(held), Math.min(bytes, maxValueBytes));
 }
 
 /**
@@ -136,7 +136,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   constructor(kind: SpanKind, name: string, above: RecordedSpan | Root, attributes: Attributes) {
     const parent = above instanceof RecordedSpan ? above : undefined;
     this.kind = kind;
-    this.name = cutText(name, maxNameLength);
+    this.name = truncateText(name, maxNameLength);
     this.attributes = attributes;
     this.#parent = parent;
     const outer = parent && parent.#otel;
@@ -179,7 +179,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     this.#otel?.span.setAttributes(attributes as Record<string, string>);
   }
 
-  late(name: string, value: LateText, bytes: number): void {
+  setLazy(name: string, value: LazyText, bytes: number): void {
     this.attributes[name] = value;
     this.bytes += bytes;
     this.#otel?.span.setAttribute(name, value.text());

@@ -1,8 +1,8 @@
-import type { Ordered } from '../base/order.ts';
-import { heldBytes, within } from './held.ts';
+import type { ListNode } from '../base/linked-list.ts';
 import type { SessionHistory } from './session-history.ts';
 import type { SessionTraces } from './session-index.ts';
 import type { SpanRecord } from './spans.ts';
+import { memoryBytes, truncate } from './truncate.ts';
 
 /** Bytes of a span without long texts, with its part of what is kept of its trace and session. */
 export const spanBytes = 500;
@@ -17,14 +17,14 @@ const maxSessions = 100;
 const none: readonly never[] = [];
 
 /** One trace: the chain of its spans, the one that began last first. */
-export class TraceLog implements Ordered<TraceLog> {
+export class TraceLog implements ListNode<TraceLog> {
   readonly id: string;
   /** Counts traces in the order they began. */
   readonly place: number;
   /** The span that all others are inside of. It may itself not be among those that are kept. */
   readonly root: SpanRecord;
-  before: TraceLog | undefined = undefined;
-  after: TraceLog | undefined = undefined;
+  previous: TraceLog | undefined = undefined;
+  next: TraceLog | undefined = undefined;
   last: SpanRecord | undefined = undefined;
   /** The session it is about, and others it has touched. */
   sessionIds: readonly string[] = none;
@@ -135,8 +135,8 @@ function shorten(attributes: SpanRecord['attributes']): number {
   for (const key in attributes) {
     const value = attributes[key];
     if (typeof value === 'string' ? value.length <= shortLength : !Array.isArray(value)) continue;
-    const held = heldBytes(value, maxAttributeBytes);
-    if (held > maxAttributeBytes && value !== undefined) attributes[key] = within(value, maxAttributeBytes);
+    const held = memoryBytes(value, maxAttributeBytes);
+    if (held > maxAttributeBytes && value !== undefined) attributes[key] = truncate(value, maxAttributeBytes);
     bytes += Math.min(held, maxAttributeBytes);
   }
   return bytes;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { checkRunConfig, runConfigFor, usualLimits } from '../../src/core/run-config.ts';
+import { checkRunConfig, runConfigFor, defaultLimits } from '../../src/core/run-config.ts';
 import { RunConfig } from '../../src/schemas/run.ts';
 
 it('keeps the usual limits when nobody says anything', () => {
-  expect(runConfigFor({})).toEqual(usualLimits);
+  expect(runConfigFor({})).toEqual(defaultLimits);
 });
 
 it('lets a request tighten every limit and lift none', () => {
@@ -17,7 +17,7 @@ it('lets a request tighten every limit and lift none', () => {
   expect(runConfigFor({ operator, request: { maxLlmCalls: -1 } })).toEqual(operator);
   expect(runConfigFor({ operator, request: less })).toEqual(less);
   expect(runConfigFor({ app: operator, request: more })).toEqual(operator);
-  expect(runConfigFor({ request: none })).toEqual({ ...usualLimits, maxParallelToolCalls: 4 });
+  expect(runConfigFor({ request: none })).toEqual({ ...defaultLimits, maxParallelToolCalls: 4 });
 });
 
 it('lets an app exceed what is usual, but not what the operator set', () => {

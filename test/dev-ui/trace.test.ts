@@ -23,7 +23,7 @@ function recordRun(recorder: TraceRecorder, answerId: string): OpenSpan {
     'gen_ai.usage.output_tokens': 234,
     'gcp.vertex.agent.event_id': answerId,
   });
-  call.late('gcp.vertex.agent.llm_request', { text: () => '{"contents":"what the model was sent"}' }, 0);
+  call.setLazy('gcp.vertex.agent.llm_request', { text: () => '{"contents":"what the model was sent"}' }, 0);
   call.end();
   const tool = openSpan('tool', 'execute_tool search', agent.context);
   tool.fail(new Error('no network'));

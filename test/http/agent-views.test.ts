@@ -118,7 +118,7 @@ it('lists traces newest first, and the spans of a running one', async () => {
   const trace = await read(`/traces/${first.traces[0].traceId}`);
   expect(trace).toMatchObject({ status: 'running', spanCount: 1, spans: [{ name: 'invocation' }] });
   expect(trace.spans[0]).not.toHaveProperty('end_time');
-  open.late('gcp.vertex.agent.llm_request', { text: () => '{"long":1}' }, 0);
+  open.setLazy('gcp.vertex.agent.llm_request', { text: () => '{"long":1}' }, 0);
   const [shown] = (await read(`/traces/${first.traces[0].traceId}`)).spans;
   const whole = await read(`/traces/${first.traces[0].traceId}/spans/${shown.span_id}`);
   expect(shown.attributes).not.toHaveProperty(['gcp.vertex.agent.llm_request']);

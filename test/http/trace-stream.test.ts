@@ -17,7 +17,7 @@ function recorded(calls: number, length: number): TraceRecorder {
   });
   for (let call = 0; call < calls; call += 1) {
     const span = openSpan('model', 'call_llm', invocation.context, { 'gcp.vertex.agent.event_id': `e${call}` });
-    span.late('gcp.vertex.agent.llm_request', { text: () => request }, 0);
+    span.setLazy('gcp.vertex.agent.llm_request', { text: () => request }, 0);
     span.end();
   }
   invocation.end();

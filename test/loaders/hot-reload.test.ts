@@ -126,7 +126,7 @@ it('closes a replaced app once its last run is over, and not before', async () =
   const { write, load } = agentsDir({ 'code/agent.ts': closing('v1') });
   const loader = load();
   const first = await loader.loadAgent('code');
-  const [release, releaseToo] = [loader.hold(first), loader.hold(first)];
+  const [release, releaseToo] = [loader.retain(first), loader.retain(first)];
 
   write('code/agent.ts', closing('v2'));
   await vi.waitFor(async () => expect(await nameOf(loader.loadAgent('code'))).toBe('v2'), soon);

@@ -68,8 +68,8 @@ it('asks every loader for failures, holds and closing', async () => {
     listAgents: async () => [],
     loadAgent: () => Promise.reject(new Error('none')),
     failureOf: () => void calls.push(`failure ${name}`),
-    hold: () => {
-      calls.push(`hold ${name}`);
+    retain: () => {
+      calls.push(`retain ${name}`);
       return () => void calls.push(`release ${name}`);
     },
     close: async () => void calls.push(`close ${name}`),
@@ -77,8 +77,17 @@ it('asks every loader for failures, holds and closing', async () => {
   const loader = mergedLoader([spy('a'), spy('b'), staticLoader([])]);
 
   loader.failureOf?.('x');
-  loader.hold?.(app('x'))();
+  loader.retain?.(app('x'))();
   await loader.close();
 
-  expect(calls).toEqual(['failure a', 'failure b', 'hold a', 'hold b', 'release a', 'release b', 'close a', 'close b']);
+  expect(calls).toEqual([
+    'failure a',
+    'failure b',
+    'retain a',
+    'retain b',
+    'release a',
+    'release b',
+    'close a',
+    'close b',
+  ]);
 });

@@ -13,7 +13,7 @@ import type { Session } from '../../src/schemas/session.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemoryMemories } from '../../src/services/memories/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
-import { isLate } from '../../src/telemetry/late-text.ts';
+import { isLazy } from '../../src/telemetry/lazy-text.ts';
 import { rootTrace, type SpanRecord } from '../../src/telemetry/spans.ts';
 
 interface Options {
@@ -134,5 +134,5 @@ const flags = (event: Event): string[] => [
 /** The text of a value that a span makes when it is read. */
 export function lateText(span: SpanRecord | undefined, name: string): string | undefined {
   const value = span?.attributes[name];
-  return isLate(value) ? value.text() : undefined;
+  return isLazy(value) ? value.text() : undefined;
 }

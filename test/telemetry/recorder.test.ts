@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { TraceSpan } from '../../src/schemas/records.ts';
 import type { SessionOwner } from '../../src/schemas/session.ts';
-import { LateJson } from '../../src/telemetry/late-text.ts';
+import { LazyJson } from '../../src/telemetry/lazy-text.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 import { openSpan, rootTrace } from '../../src/telemetry/spans.ts';
 
@@ -16,7 +16,7 @@ function recordTurn(recorder: TraceRecorder, sessionId: string, eventId: string,
     'gcp.vertex.agent.session_id': sessionId,
   });
   const call = openSpan('model', 'call_llm', invocation.context, { 'gcp.vertex.agent.event_id': eventId });
-  call.late('gcp.vertex.agent.llm_request', new LateJson({ key: 'AIzaSyA-secret-secret-secret' }), 0);
+  call.setLazy('gcp.vertex.agent.llm_request', new LazyJson({ key: 'AIzaSyA-secret-secret-secret' }), 0);
   call.end();
   invocation.end();
 }
@@ -136,7 +136,7 @@ it('is bounded in bytes, whatever spans hold', () => {
     const span = openSpan('invocation', 'invocation', rootTrace(recorder), {
       'gcp.vertex.agent.session_id': `s${turn}`,
     });
-    span.late('gcp.vertex.agent.llm_response', new LateJson({}), 100_000);
+    span.setLazy('gcp.vertex.agent.llm_response', new LazyJson({}), 100_000);
     span.end();
     expect(recorder.bytes).toBeLessThanOrEqual(1_000_000);
   }

@@ -2,10 +2,10 @@ import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { Session } from '../../schemas/session.ts';
-import { heldBytes, heldEventBytes, within } from '../../telemetry/held.ts';
-import type { LateText } from '../../telemetry/late-text.ts';
+import type { LazyText } from '../../telemetry/lazy-text.ts';
 import { SessionHistory } from '../../telemetry/session-history.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
+import { memoryBytes, eventMemoryBytes, truncate } from '../../telemetry/truncate.ts';
 import { buildContents, type View } from './contents.ts';
 
 /** Bytes of contents, of each one of them, and of instructions and tools, that a request in a trace holds or shows. */
@@ -25,7 +25,7 @@ export interface Remake {
 }
 
 /** A request as a trace keeps it, and the bytes it holds until somebody reads it. */
-interface HeldRequest extends LateText {
+interface HeldRequest extends LazyText {
   readonly bytes: number;
 }
 
@@ -41,10 +41,10 @@ export function remadeRequest(
 ): HeldRequest {
   const { systemInstruction = '' } = config;
   // Tools are shared by all requests of the agent.
-  const held = systemInstruction.length * 2 > maxConfigBytes ? within(config, maxConfigBytes) : config;
+  const held = systemInstruction.length * 2 > maxConfigBytes ? truncate(config, maxConfigBytes) : config;
   let bytes = ownBytes + Math.min(maxConfigBytes, systemInstruction.length * 2);
   const few = remake.count <= fewEvents ? session.events.slice(0, remake.count) : undefined;
-  const fewBytes = few?.reduce((sum, event) => sum + heldEventBytes(event, maxFewBytes), 0) ?? Infinity;
+  const fewBytes = few?.reduce((sum, event) => sum + eventMemoryBytes(event, maxFewBytes), 0) ?? Infinity;
   let history: SessionHistory | readonly Event[];
   if (few && fewBytes <= maxFewBytes) {
     history = few;
@@ -80,11 +80,11 @@ class RemadeRequest implements HeldRequest {
 
 /** A request with contents of its own. */
 export function sentRequest({ model, config, contents }: ModelRequest): HeldRequest {
-  const held = within(config, maxConfigBytes);
+  const held = truncate(config, maxConfigBytes);
   const kept = newest(contents, 0);
   return {
     text: () => requestText(model, held, kept),
-    bytes: ownBytes + heldBytes(held, Infinity) + heldBytes(kept.contents, Infinity),
+    bytes: ownBytes + memoryBytes(held, Infinity) + memoryBytes(kept.contents, Infinity),
   };
 }
 
@@ -104,8 +104,8 @@ function newest(contents: readonly Content[], omitted: number): ShownContents {
   const cut: Content[] = [];
   while (first > 0 && bytes < maxContentsBytes) {
     first -= 1;
-    const content = within(contents[first] as Content, maxContentBytes);
-    bytes += heldBytes(content, Infinity);
+    const content = truncate(contents[first] as Content, maxContentBytes);
+    bytes += memoryBytes(content, Infinity);
     cut.push(content);
   }
   const missing = omitted + first;
@@ -127,7 +127,7 @@ function remade({ count, view }: Remake, history: SessionHistory | readonly Even
 /** Schemas of answers are left out, too. `omittedContents` says how many earlier ones are not shown. */
 function requestText(model: string, config: GenerateConfig, { contents, omitted }: ShownContents): string {
   const { responseSchema: _, ...shown } = config;
-  return shownJson({ model, contents, omittedContents: omitted, config: within(shown, maxConfigBytes) });
+  return shownJson({ model, contents, omittedContents: omitted, config: truncate(shown, maxConfigBytes) });
 }
 
 const withoutMedia = (key: string, value: unknown): unknown =>

@@ -17,7 +17,7 @@ export type StartLive = (input: AsyncIterable<LiveInput>, signal: AbortSignal) =
 
 export interface LiveLimits {
   /** Beats without a frame in either direction after which the connection is closed. */
-  readonly idleBeats: number;
+  readonly idleTicks: number;
   readonly log: Log;
   /** What the request for the connection is called in the log. */
   readonly requestId?: string;
@@ -33,7 +33,7 @@ export class LiveConnection {
   #isOver = false;
   #droppedSounds = 0;
   #isPinged = false;
-  #quietBeats = 0;
+  #quietTicks = 0;
   #wake: (() => void) | undefined;
   #runTimer: NodeJS.Timeout | undefined;
 
@@ -86,10 +86,10 @@ export class LiveConnection {
   }
 
   /** Called at equal intervals. */
-  beat(): void {
+  tick(): void {
     if (this.#isOver) return;
-    this.#quietBeats += 1;
-    if (this.#quietBeats > this.#limits.idleBeats) {
+    this.#quietTicks += 1;
+    if (this.#quietTicks > this.#limits.idleTicks) {
       this.close({ code: 1001, reason: 'Nothing was said for a long time' });
     } else if (this.#socket.isPaused) {
       return; // it is we who do not read, so no answer can come
@@ -109,7 +109,7 @@ export class LiveConnection {
       this.#droppedSounds += 1;
       return;
     }
-    this.#quietBeats = 0;
+    this.#quietTicks = 0;
     this.#gather();
     this.#socket.send(eventJson(event));
     if (isBehind) return this.#caughtUp();
@@ -133,7 +133,7 @@ export class LiveConnection {
   }
 
   readonly #onMessage = (data: Buffer, isBinary: boolean): void => {
-    this.#quietBeats = 0;
+    this.#quietTicks = 0;
     this.#isPinged = false;
     if (this.#isOver) return;
     let message: ClientMessage;

@@ -2,12 +2,12 @@ import type { LiveConnection } from './connection.ts';
 
 /** The live connections that are open, and the beat of their hearts: one timer for all, while there are any. */
 export class LiveSockets {
-  readonly #beatMs: number;
+  readonly #tickMs: number;
   readonly #open = new Map<LiveConnection, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(beatMs: number) {
-    this.#beatMs = beatMs;
+  constructor(tickMs: number) {
+    this.#tickMs = tickMs;
   }
 
   /** Keeps a connection until its conversation is over. */
@@ -19,7 +19,7 @@ export class LiveSockets {
       this.#timer = undefined;
     });
     this.#open.set(connection, done);
-    this.#timer ??= setInterval(this.#beat, this.#beatMs).unref();
+    this.#timer ??= setInterval(this.#tick, this.#tickMs).unref();
   }
 
   /** Tells every client that the server is going, and waits for their runs to end. */
@@ -28,7 +28,7 @@ export class LiveSockets {
     await Promise.all(this.#open.values());
   }
 
-  readonly #beat = (): void => {
-    for (const connection of this.#open.keys()) connection.beat();
+  readonly #tick = (): void => {
+    for (const connection of this.#open.keys()) connection.tick();
   };
 }

@@ -9,7 +9,7 @@ import type { SessionKey } from '../../schemas/session.ts';
 import { byteRange, matchesTag } from '../byte-ranges.ts';
 import { type Call, type Operation, operation } from '../operation.ts';
 import { ArtifactParams } from '../path-params.ts';
-import { sendPulled } from '../pulled-body.ts';
+import { sendBytes } from '../streamed-body.ts';
 
 interface ContentRoutes {
   readonly services: Services;
@@ -119,7 +119,7 @@ export function sendContent(content: StoredContent, name: string, { request, rep
   const { start, end } = range ?? { start: 0, end: size };
   if (range) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
   reply.header('content-type', safeType(about.mimeType)).header('content-length', end - start);
-  return sendPulled(reply, content.read({ start, end }));
+  return sendBytes(reply, content.read({ start, end }));
 }
 
 /** The type that was stored, unless a header could not hold it. */

@@ -6,7 +6,7 @@ import { Session, State } from '../../schemas/session.ts';
 import type { SessionBrancher } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { SessionParams } from '../path-params.ts';
-import { sendSession } from '../session-answer.ts';
+import { sendSession } from '../send-session.ts';
 import type { DevelopmentPart, WriteRights } from '../surface.ts';
 
 const one = '/apps/{appName}/users/{userId}/sessions/{sessionId}';

@@ -13,8 +13,8 @@ import type { ActiveRuns } from '../active-runs.ts';
 import { type Operation, operation } from '../operation.ts';
 import { AppParams, QueryCount } from '../path-params.ts';
 import { errorFrame } from '../problems.ts';
-import { listPieces, sendJsonPieces } from '../pulled-body.ts';
 import { EventStream, type SseOptions } from '../sse.ts';
+import { listPieces, sendJsonStream } from '../streamed-body.ts';
 import { EvalResultParams, EvalSetParams, evaluationTag as tag, spellings } from './evaluation-paths.ts';
 
 export interface EvaluationRunRoutes {
@@ -97,7 +97,7 @@ function runOperation(
       const run = active.open(reply.raw);
       try {
         const result = await evaluations.run(appName, evalSetId, body, { signal: run.signal });
-        return await sendJsonPieces(reply, listPieces(runResults(appName, result), around.head, around.tail));
+        return await sendJsonStream(reply, listPieces(runResults(appName, result), around.head, around.tail));
       } finally {
         run.done();
       }
@@ -179,7 +179,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       async handle({ params }, { reply }) {
         const { evalCaseResults, ...rest } = await results.get(params.appName, params.evalResultId);
         const head = `${JSON.stringify(rest).slice(0, -1)},"evalCaseResults":`;
-        return await sendJsonPieces(reply, listPieces(evalCaseResults, head, '}'));
+        return await sendJsonStream(reply, listPieces(evalCaseResults, head, '}'));
       },
     }),
     operation({

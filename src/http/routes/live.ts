@@ -16,12 +16,12 @@ export const isLivePath = (url: string): boolean =>
 interface LiveRoutes {
   readonly runner: LiveStarter;
   readonly live: LiveSockets;
-  readonly idleBeats: number;
+  readonly idleTicks: number;
   readonly defaultApp: string | undefined;
   readonly log: Log;
 }
 
-export function liveOperations({ runner, live, idleBeats, defaultApp, log }: LiveRoutes): Operation[] {
+export function liveOperations({ runner, live, idleTicks, defaultApp, log }: LiveRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
@@ -45,7 +45,7 @@ export function liveOperations({ runner, live, idleBeats, defaultApp, log }: Liv
           socket.close(1008, fitted(run));
           return;
         }
-        const connection = new LiveConnection(socket, request.raw.socket, { idleBeats, log, requestId: request.id });
+        const connection = new LiveConnection(socket, request.raw.socket, { idleTicks, log, requestId: request.id });
         live.add(
           connection,
           connection.serve((input, signal) =>

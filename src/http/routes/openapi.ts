@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { pageSecurityHeaders } from '../content-security-policy.ts';
 import { type OpenApiDocument, openApiDocument } from '../openapi/document.ts';
 import { apiPage } from '../openapi/page.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
-import { pageHeaders } from '../page-policy.ts';
 
 const tag = 'Server';
 
@@ -30,7 +30,7 @@ export function openApiOperations(all: () => readonly Operation[], version: stri
       handle(_input, { reply }) {
         if (!page) {
           const html = apiPage(all(), document());
-          page = { html, headers: { ...pageHeaders(html), 'content-type': 'text/html; charset=utf-8' } };
+          page = { html, headers: { ...pageSecurityHeaders(html), 'content-type': 'text/html; charset=utf-8' } };
         }
         return reply.headers(page.headers).send(page.html);
       },

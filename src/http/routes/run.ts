@@ -4,10 +4,11 @@ import type { Frame, Runs } from '../../core/runs.ts';
 import { Event, eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { ActiveRuns } from '../active-runs.ts';
+import { clientSignal } from '../client-signal.ts';
 import { runRequestFor } from '../default-app.ts';
 import type { Log, RunStarter } from '../deps.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
-import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
+import { idempotencyKeyOf, setRunIdHeader } from '../run-headers.ts';
 import { sendFrames, sendRun, type SseOptions } from '../sse.ts';
 import type { WriteRights } from '../surface.ts';
 
@@ -39,7 +40,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
         try {
           const texts: string[] = [];
           const events = await runner.start(request, run.signal);
-          showRunId(reply, events.invocationId);
+          setRunIdHeader(reply, events.invocationId);
           for await (const event of events) {
             run.signal.throwIfAborted();
             texts.push(eventJson(event));
@@ -105,7 +106,7 @@ function submitter(runs: Runs) {
       if (signal.aborted) leave();
       else signal.addEventListener('abort', leave, { once: true });
     }
-    showRunId(reply, run.id);
+    setRunIdHeader(reply, run.id);
     if (replayed) reply.header('idempotency-replayed', 'true');
     return { runId: run.id, frames: await runs.follow(key, { whole: 0, piece: 0 }, signal), signal };
   };

@@ -5,9 +5,10 @@ import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { Run, RunStatus } from '../../schemas/run-record.ts';
 import { RunBody } from '../../schemas/run.ts';
+import { clientSignal } from '../client-signal.ts';
 import { type Operation, operation } from '../operation.ts';
 import { QueryCount, SessionParams } from '../path-params.ts';
-import { clientSignal, idempotencyKeyOf, showRunId } from '../run-headers.ts';
+import { idempotencyKeyOf, setRunIdHeader } from '../run-headers.ts';
 import { sendFrames, type SseOptions } from '../sse.ts';
 import { readPosition } from '../stream-position.ts';
 import type { WriteRights } from '../surface.ts';
@@ -46,7 +47,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
         const idempotencyKey = idempotencyKeyOf(request);
         const { run, replayed } = await runs.submit({ ...body, ...params }, { idempotencyKey });
         const path = [params.appName, params.userId, params.sessionId, run.id].map(encodeURIComponent);
-        showRunId(reply, run.id);
+        setRunIdHeader(reply, run.id);
         reply.code(202).header('location', `/apps/${path[0]}/users/${path[1]}/sessions/${path[2]}/runs/${path[3]}`);
         if (replayed) reply.header('idempotency-replayed', 'true');
         return run;
@@ -110,7 +111,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
         const after = readPosition(Array.isArray(last) ? last[0] : last, params.runId);
         const signal = clientSignal(reply);
         const frames = await runs.follow(params, after, signal);
-        showRunId(reply, params.runId);
+        setRunIdHeader(reply, params.runId);
         await sendFrames(reply, frames, { runId: params.runId, signal }, sse);
         return reply;
       },

@@ -22,8 +22,8 @@ import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { openPageToken, pageTokenFor } from '../page-token.ts';
 import { QueryCount, QuerySeconds, QuerySize, SessionParams, UserParams } from '../path-params.ts';
-import { listPieces, sendJsonPieces } from '../pulled-body.ts';
-import { sendEventPage, sendSession } from '../session-answer.ts';
+import { sendEventPage, sendSession } from '../send-session.ts';
+import { listPieces, sendJsonStream } from '../streamed-body.ts';
 import type { WriteRights } from '../surface.ts';
 import { parse } from '../validation.ts';
 
@@ -82,7 +82,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'List the sessions of a user, without their events',
       params: UserParams,
       answer: { schema: z.array(Session) },
-      handle: async ({ params }, { reply }) => sendJsonPieces(reply, listPieces(await sessions.listSessions(params))),
+      handle: async ({ params }, { reply }) => sendJsonStream(reply, listPieces(await sessions.listSessions(params))),
     }),
     operation({
       method: 'POST',

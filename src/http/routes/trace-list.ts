@@ -6,7 +6,7 @@ import { Name } from '../../schemas/names.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { QueryCount } from '../path-params.ts';
-import { sendWithSpans } from '../span-answer.ts';
+import { sendWithSpans } from '../send-spans.ts';
 
 export const tracesPerPage = 200;
 const defaultPageSize = 50;

@@ -1,4 +1,4 @@
-import { Order, type Ordered } from '../../base/order.ts';
+import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 import type { Event } from '../../schemas/event.ts';
 
 /** The first events of a history, in an array of their own; `size` counts the characters of their JSON. */
@@ -20,7 +20,7 @@ export interface Position {
   readonly nextSeq: number;
 }
 
-interface Held extends Ordered<Held> {
+interface Held extends ListNode<Held> {
   readonly sessionNumber: SessionNumber;
   readonly revision: number;
   nextSeq: number;
@@ -36,7 +36,7 @@ const defaultMaxSize = 32 * 1024 * 1024;
  */
 export class HistoryCache {
   readonly #bySession = new Map<SessionNumber, Held>();
-  readonly #recency = new Order<Held>();
+  readonly #recency = new LinkedList<Held>();
   readonly #maxSize: number;
   #size = 0;
 
@@ -70,8 +70,8 @@ export class HistoryCache {
       nextSeq,
       events: events.slice(),
       size,
-      before: undefined,
-      after: undefined,
+      previous: undefined,
+      next: undefined,
     };
     this.#bySession.set(sessionNumber, held);
     this.#recency.add(held);

@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
 import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import { Order, type Ordered } from '../../base/order.ts';
+import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 import { roughSize } from '../../base/rough-size.ts';
 import { markImported } from '../../core/imported-events.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
@@ -45,7 +45,7 @@ interface AppRecord {
   readonly users: Map<string, UserRecord>;
 }
 
-interface StoredSession extends Ordered<StoredSession> {
+interface StoredSession extends ListNode<StoredSession> {
   readonly key: SessionKey;
   readonly number: number;
   /** The session's own state as it was created. */
@@ -67,7 +67,7 @@ interface StoredSession extends Ordered<StoredSession> {
 export class InMemorySessions implements SessionService {
   readonly #apps = new Map<string, AppRecord>();
   /** All sessions, least recently used first. */
-  readonly #recency = new Order<StoredSession>();
+  readonly #recency = new LinkedList<StoredSession>();
   readonly #options: InMemorySessionsOptions;
   #created = 0;
   #bytes = 0;
@@ -103,8 +103,8 @@ export class InMemorySessions implements SessionService {
       ),
       usedAt: now,
       bytes,
-      before: undefined,
-      after: undefined,
+      previous: undefined,
+      next: undefined,
     };
     if (options.imported) markImported(stored.events, options.imported);
     applyDelta(app.state, scopes.app);
@@ -213,7 +213,7 @@ export class InMemorySessions implements SessionService {
     if (!this.#forgets) return;
     const { maxSessions = Infinity, idleMs = Infinity, isInUse, onEvicted } = this.#options;
     const latest = Date.now() - idleMs;
-    for (let oldest = this.#recency.first, next = oldest?.after; oldest; oldest = next, next = oldest?.after) {
+    for (let oldest = this.#recency.first, next = oldest?.next; oldest; oldest = next, next = oldest?.next) {
       const isYoung = oldest.usedAt > latest;
       if (isYoung && (this.#recency.size <= maxSessions || !next)) return;
       if (isInUse?.(oldest.key)) continue;

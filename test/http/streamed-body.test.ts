@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { sendJsonPieces } from '../../src/http/pulled-body.ts';
+import { sendJsonStream } from '../../src/http/streamed-body.ts';
 import { rawClient } from './raw-client.ts';
 import { listen } from './server.ts';
 
@@ -9,7 +9,7 @@ type Pieces = Iterable<string> | AsyncIterable<string>;
 
 async function answering(pieces: () => Pieces): Promise<string> {
   const app = Fastify();
-  app.get('/', (_request, reply) => sendJsonPieces(reply, pieces()));
+  app.get('/', (_request, reply) => sendJsonStream(reply, pieces()));
   onTestFinished(() => app.close());
   return listen(app);
 }

@@ -9,14 +9,14 @@ const wordLength = 1_024;
  * The bytes of memory that a JSON value holds, roughly and rather too many: two for each unit of a text, some for each
  * key and item. Stops counting above `limit`.
  */
-export function heldBytes(value: unknown, limit: number, depth = 0): number {
+export function memoryBytes(value: unknown, limit: number, depth = 0): number {
   if (typeof value === 'string') return 16 + value.length * 2;
   if (typeof value !== 'object' || value === null) return 8;
   if (depth > maxDepth) return Infinity;
   let bytes = 32;
   if (Array.isArray(value)) {
     for (const item of value) {
-      bytes += 8 + heldBytes(item, limit, depth + 1);
+      bytes += 8 + memoryBytes(item, limit, depth + 1);
       if (bytes > limit) return bytes;
     }
     return bytes;
@@ -24,19 +24,19 @@ export function heldBytes(value: unknown, limit: number, depth = 0): number {
   for (const key in value) {
     const item: unknown = value[key as keyof typeof value];
     // Most values are texts.
-    bytes += 16 + (typeof item === 'string' ? 16 + item.length * 2 : heldBytes(item, limit, depth + 1));
+    bytes += 16 + (typeof item === 'string' ? 16 + item.length * 2 : memoryBytes(item, limit, depth + 1));
     if (bytes > limit) return bytes;
   }
   return bytes;
 }
 
 /** The same of an event, at a fraction of the cost: each step of each run asks for it. */
-export function heldEventBytes(event: Readonly<Record<string, unknown>>, limit: number): number {
+export function eventMemoryBytes(event: Readonly<Record<string, unknown>>, limit: number): number {
   let bytes = 400;
   for (const key in event) {
     const value = event[key];
     if (typeof value === 'string') bytes += value.length * 2;
-    else if (typeof value === 'object') bytes += heldBytes(value, limit, 1);
+    else if (typeof value === 'object') bytes += memoryBytes(value, limit, 1);
     if (bytes > limit) return bytes;
   }
   return bytes;
@@ -46,12 +46,12 @@ export function heldEventBytes(event: Readonly<Record<string, unknown>>, limit: 
  * The value itself while it holds no more than `limit` bytes; else a copy cut to that, which says where it was cut.
  * Media is left out of a copy.
  */
-export function within<T>(value: T, limit: number): T {
-  return heldBytes(value, limit) > limit ? (new Cut(limit).of(value) as T) : value; // the shape of T, with less in it
+export function truncate<T>(value: T, limit: number): T {
+  return memoryBytes(value, limit) > limit ? (new Cut(limit).of(value) as T) : value; // the shape of T, with less in it
 }
 
 /** The beginning of a text that is longer than `units`, with a note of its length. Holds nothing of the text. */
-export function cutText(text: string, units: number): string {
+export function truncateText(text: string, units: number): string {
   if (text.length <= units) return text;
   const head = text.slice(0, Math.max(0, units));
   const wordEnd = head.slice(-wordLength).search(/[\s"',;][^\s"',;]*$/);
@@ -78,7 +78,7 @@ class Cut {
   }
 
   #text(text: string): string {
-    const cut = cutText(text, Math.floor(this.#left / 2));
+    const cut = truncateText(text, Math.floor(this.#left / 2));
     this.#left -= 16 + cut.length * 2;
     return cut;
   }

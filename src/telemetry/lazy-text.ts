@@ -1,14 +1,14 @@
 /** A value that is costly to make, such as a whole request: its text is made when somebody reads the trace. */
-export interface LateText {
+export interface LazyText {
   text(): string;
 }
 
 /** Whether a value of a span is still to be made. */
-export const isLate = (value: unknown): value is LateText =>
+export const isLazy = (value: unknown): value is LazyText =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as JSON. A function would take twice the memory of this object, for as long as its trace is kept. */
-export class LateJson implements LateText {
+export class LazyJson implements LazyText {
   readonly #value: object;
 
   constructor(value: object) {

@@ -18,7 +18,7 @@ import { parseServiceUri } from '../services/service-uri.ts';
 import { cloudToken } from '../tools/auth/machine-token.ts';
 import { UsageError } from './usage-error.ts';
 
-export interface StoreOptions {
+export interface MaintenanceOptions {
   /** `migrate`, `export`, `import` or `gc`. */
   readonly command: string;
   /** A file. */
@@ -32,7 +32,7 @@ export interface StoreOptions {
 }
 
 /** Looks after what the services keep. Resolves with the exit code. Throws UsageError for stores that keep nothing. */
-export async function tendStores(config: Config, options: StoreOptions): Promise<number> {
+export async function runMaintenance(config: Config, options: MaintenanceOptions): Promise<number> {
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
@@ -61,7 +61,7 @@ export async function tendStores(config: Config, options: StoreOptions): Promise
 async function act(
   services: OpenedServices,
   config: Config,
-  { command, operand, isTrial, from, cwd, signal }: StoreOptions & { signal: AbortSignal },
+  { command, operand, isTrial, from, cwd, signal }: MaintenanceOptions & { signal: AbortSignal },
 ): Promise<void> {
   const { sessions, artifacts, memories } = services;
   const file = operand === undefined || operand === '-' ? undefined : resolve(cwd, operand);

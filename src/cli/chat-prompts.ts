@@ -4,7 +4,7 @@ import { type Event, functionCalls, functionResponses } from '../schemas/event.t
 import { type PendingRequest, pendingRequests } from '../tools/pending-requests.ts';
 
 /** One question to the user, in words, and what an answer means. */
-export interface Question {
+export interface UserPrompt {
   readonly text: string;
   readonly prompt: string;
   /** The part that answers it. */
@@ -12,16 +12,16 @@ export interface Question {
 }
 
 /** The questions of a history that have no answer yet, oldest first. */
-export function openQuestions(events: readonly Event[]): Question[] {
-  return [...pendingRequests(events).map(questionOf), ...openChoices(events)];
+export function pendingPrompts(events: readonly Event[]): UserPrompt[] {
+  return [...pendingRequests(events).map(promptFor), ...openChoices(events)];
 }
 
-function questionOf(request: PendingRequest): Question {
+function promptFor(request: PendingRequest): UserPrompt {
   if (request.kind === 'confirmation') return confirmation(request);
   return request.kind === 'credential' ? credential(request) : input(request);
 }
 
-function confirmation(request: PendingRequest): Question {
+function confirmation(request: PendingRequest): UserPrompt {
   const { message = '', payload, toolName = 'a tool' } = request;
   const wantsPayload = payload !== undefined && payload !== null;
   const shown = wantsPayload ? `\n  with ${JSON.stringify(payload)}` : '';
@@ -37,7 +37,7 @@ function confirmation(request: PendingRequest): Question {
   };
 }
 
-function input(request: PendingRequest): Question {
+function input(request: PendingRequest): UserPrompt {
   const { message = 'An answer is needed.', payload, responseSchema } = request;
   const details = [
     ...(payload === undefined ? [] : [`  about ${JSON.stringify(payload)}`]),
@@ -54,7 +54,7 @@ function input(request: PendingRequest): Question {
   };
 }
 
-function credential(request: PendingRequest): Question {
+function credential(request: PendingRequest): UserPrompt {
   const { authConfig = {} } = request;
   const exchanged = isJsonObject(authConfig['exchangedAuthCredential']) ? authConfig['exchangedAuthCredential'] : {};
   const oauth2 = isJsonObject(exchanged['oauth2']) ? exchanged['oauth2'] : {};
@@ -81,8 +81,8 @@ function credential(request: PendingRequest): Question {
 }
 
 /** Calls of `get_user_choice`, the one tool without a request of its own that waits for people rather than for programs. */
-function openChoices(events: readonly Event[]): Question[] {
-  const open = new Map<string, Question>();
+function openChoices(events: readonly Event[]): UserPrompt[] {
+  const open = new Map<string, UserPrompt>();
   for (const event of events) {
     for (const { id, name, args } of functionCalls(event)) {
       const options = args?.['options'];
@@ -95,7 +95,7 @@ function openChoices(events: readonly Event[]): Question[] {
   return [...open.values()];
 }
 
-function choice(request: Replied, options: readonly string[]): Question {
+function choice(request: Replied, options: readonly string[]): UserPrompt {
   return {
     text: ['? Choose:', ...options.map((option, index) => `  ${index + 1}  ${option}`)].join('\n'),
     prompt: 'number or text> ',

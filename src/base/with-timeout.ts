@@ -1,10 +1,10 @@
 import { startTimer } from './timers.ts';
 
 /**
- * Settles like `work`, or rejects with the signal's reason, or after `ms` milliseconds with what `late` makes; whichever
- * comes first. What `work` does afterwards is ignored, its rejection too. Leaves no timer and no listener behind.
+ * Settles like `work`, or rejects with the signal's reason, or after `ms` milliseconds with the error that `late` makes;
+ * whichever comes first. A later result or rejection of `work` is ignored. Leaves no timer and no listener behind.
  */
-export function within<T>(work: PromiseLike<T>, ms: number, signal: AbortSignal, late: () => Error): Promise<T> {
+export function withTimeout<T>(work: PromiseLike<T>, ms: number, signal: AbortSignal, late: () => Error): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const timer = startTimer(() => finish(() => reject(late())), ms);
     const onAbort = (): void => finish(() => reject(signal.reason as Error));

@@ -14,7 +14,7 @@ const stallMs = 60_000;
  * Answers with bytes that are pulled no faster than the client reads them. A client that takes nothing for a minute is
  * cut. A failure of the first pull becomes a problem, a later one breaks the answer off.
  */
-export function sendPulled(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): FastifyReply {
+export function sendBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): FastifyReply {
   reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
   return reply.send(Readable.from(tellingFailures(reply, bytes), { objectMode: false, highWaterMark: 1 }));
 }
@@ -36,7 +36,7 @@ async function* tellingFailures(
  * Answers JSON whose text comes in pieces of any length, so that the whole of it need not exist at once. They are pulled
  * as the client reads, and other requests get their turn after each 256 KB.
  */
-export async function sendJsonPieces(
+export async function sendJsonStream(
   reply: FastifyReply,
   pieces: Iterable<string> | AsyncIterable<string>,
 ): Promise<FastifyReply> {
@@ -51,7 +51,7 @@ export async function sendJsonPieces(
     units += value.length;
   }
   reply.header('content-type', jsonType);
-  return sendPulled(reply, packed(first, rest));
+  return sendBytes(reply, packed(first, rest));
 }
 
 /** Answers JSON that is text already, with other answers of this turn of the event loop. */

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { sendJsonPieces } from './pulled-body.ts';
+import { sendJsonStream } from './streamed-body.ts';
 
 /** How long spans are made before others get their turn, in milliseconds: a request in one may be as long as a history. */
 const turnMs = 10;
 
 /** Answers a list of spans, whatever its length. */
 export function sendSpans(reply: FastifyReply, spans: Iterable<object>): Promise<FastifyReply> {
-  return sendJsonPieces(reply, listPieces(spans));
+  return sendJsonStream(reply, listPieces(spans));
 }
 
 /** The same as the field `spans` of an object with others. */
@@ -15,7 +15,7 @@ export function sendWithSpans(
   reply: FastifyReply,
   { spans, ...others }: { readonly spans: Iterable<object> },
 ): Promise<FastifyReply> {
-  return sendJsonPieces(reply, fieldPieces(others, spans));
+  return sendJsonStream(reply, fieldPieces(others, spans));
 }
 
 async function* fieldPieces(others: object, spans: Iterable<object>): AsyncGenerator<string, void, void> {

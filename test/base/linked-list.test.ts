@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Order, type Ordered } from '../../src/base/order.ts';
+import { LinkedList, type ListNode } from '../../src/base/linked-list.ts';
 
-interface Item extends Ordered<Item> {
+interface Item extends ListNode<Item> {
   readonly id: number;
 }
 
-const item = (id: number): Item => ({ id, before: undefined, after: undefined });
+const item = (id: number): Item => ({ id, previous: undefined, next: undefined });
 
-function idsIn(order: Order<Item>): number[] {
+function idsIn(order: LinkedList<Item>): number[] {
   const ids: number[] = [];
-  for (let next = order.first; next; next = next.after) ids.push(next.id);
+  for (let next = order.first; next; next = next.next) ids.push(next.id);
   return ids;
 }
 
@@ -20,7 +20,7 @@ it('keeps members in the order they came, whoever leaves or comes back', () => {
   fc.assert(
     fc.property(steps, (moves) => {
       const items = Array.from({ length: 10 }, (_, id) => item(id));
-      const order = new Order<Item>();
+      const order = new LinkedList<Item>();
       const model = new Set<number>();
       for (const { id, leaves } of moves) {
         if (model.delete(id)) order.remove(items[id]!);
@@ -36,7 +36,7 @@ it('keeps members in the order they came, whoever leaves or comes back', () => {
 });
 
 it('holds on to nothing that has left', () => {
-  const order = new Order<Item>();
+  const order = new LinkedList<Item>();
   const [one, two] = [item(1), item(2)];
   order.add(one);
   order.add(two);

@@ -17,7 +17,7 @@ export const isLingering = (socket: Socket): boolean => lingering.has(socket);
  * Closes a connection whose client may still be sending. What comes is thrown away for a while: a connection that is
  * closed over unread bytes is reset, and the client loses the answer. Nothing of the client's can keep it open.
  */
-export function closeLingering(socket: Socket, { briefly = false } = {}): void {
+export function lingeringClose(socket: Socket, { briefly = false } = {}): void {
   if (lingering.has(socket)) return;
   lingering.add(socket);
   const limit = socket.bytesRead + maxBytes;
@@ -34,11 +34,11 @@ export function closeLingering(socket: Socket, { briefly = false } = {}): void {
 }
 
 /** Makes Node, which is going to close the connection behind an answer, do it so that the answer arrives. */
-export function lingerAfterAnswer(socket: Socket): void {
-  socket.destroySoon = () => closeLingering(socket);
+export function useLingeringClose(socket: Socket): void {
+  socket.destroySoon = () => lingeringClose(socket);
 }
 
 /** Lets Node read the rest of a request that was answered, and go on with the next, unless the client falls silent. */
-export function limitRest(socket: Socket, response: ServerResponse): void {
+export function limitUnreadBody(socket: Socket, response: ServerResponse): void {
   response.once('finish', () => socket.setTimeout(silenceMs));
 }

@@ -2,18 +2,18 @@ import type { FastifyReply } from 'fastify';
 import type { SessionReading } from '../core/services.ts';
 import { type Event, storedEventJson } from '../schemas/event.ts';
 import type { ListEventsResponse } from '../schemas/records.ts';
-import { sendJsonPieces, sendJsonText } from './pulled-body.ts';
+import { sendJsonStream, sendJsonText } from './streamed-body.ts';
 
 /** Answers a session, whatever its length. */
 export function sendSession(reply: FastifyReply, { events, ...rest }: SessionReading): Promise<FastifyReply> {
   const head = `${JSON.stringify(rest).slice(0, -1)},"events":[`;
-  if (Symbol.asyncIterator in events) return sendJsonPieces(reply, pulled(head, events, ']}'));
+  if (Symbol.asyncIterator in events) return sendJsonStream(reply, pulled(head, events, ']}'));
   const isEmpty = Array.isArray(events) && events.length === 0;
-  return isEmpty ? sendJsonText(reply, `${head}]}`) : sendJsonPieces(reply, given(head, events, ']}'));
+  return isEmpty ? sendJsonText(reply, `${head}]}`) : sendJsonStream(reply, given(head, events, ']}'));
 }
 
 export function sendEventPage(reply: FastifyReply, { events, ...rest }: ListEventsResponse): Promise<FastifyReply> {
-  return sendJsonPieces(reply, given('{"events":[', events, `],${JSON.stringify(rest).slice(1)}`));
+  return sendJsonStream(reply, given('{"events":[', events, `],${JSON.stringify(rest).slice(1)}`));
 }
 
 function* given(head: string, events: Iterable<Event>, tail: string): Generator<string, void, void> {

@@ -16,7 +16,7 @@ const strict: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Headers of a page with this HTML: its own inline scripts and styles are let through by their hashes. */
-export function pageHeaders(html: string): Record<string, string> {
+export function pageSecurityHeaders(html: string): Record<string, string> {
   return headersFor({
     ...strict,
     'script-src': ["'self'", ...hashesOf(html, /<script>([^]*?)<\/script>/g)],
@@ -28,7 +28,7 @@ export function pageHeaders(html: string): Record<string, string> {
  * Headers of a user interface that somebody else built, such as ADK's: it may style inline, load the fonts it names
  * and compile WebAssembly (its graphs), and the event handlers in its first page work. It still runs no other script.
  */
-export function foreignPageHeaders(html: string): Record<string, string> {
+export function foreignPageSecurityHeaders(html: string): Record<string, string> {
   const handlers = hashesOf(html, /\son\w+="([^"]*)"/g);
   return headersFor({
     ...strict,

@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ByteBudget } from '../base/byte-budget.ts';
+import { clientSignal } from './client-signal.ts';
+import type { HttpConfig } from './deps.ts';
+
+/** Bodies up to this size are not counted: the limit on connections limits their number. */
+const smallBytes = 16 * 1024;
+
+/**
+ * A hook that limits the memory of all request bodies together. A request reserves the bytes of its body until it is
+ * answered. While there are too few, the hook does not read the body, so its client has to wait.
+ */
+export function bodyMemoryLimiter({ bodiesLimitBytes, bodyLimitBytes: limitBytes }: HttpConfig) {
+  const budget = new ByteBudget(bodiesLimitBytes, ['unavailable', 'Too many large requests at once']);
+  return ({ headers }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const bytes = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limitBytes;
+    if (!(bytes > smallBytes) || bytes > limitBytes) {
+      done(); // Fastify refuses a body above the limit without reading it
+      return;
+    }
+    const onReserved = (): void => {
+      if (reply.raw.destroyed) budget.release(bytes);
+      else reply.raw.once('close', () => budget.release(bytes));
+      done();
+    };
+    const waiting = budget.acquire(bytes, clientSignal(reply));
+    if (waiting) waiting.then(onReserved, done);
+    else onReserved();
+  };
+}
