@@ -44,7 +44,6 @@ const isRun = (events: readonly Event[]): boolean =>
     ({ author, content, inputTranscription }) => author !== 'user' || content !== undefined || inputTranscription,
   );
 
-// oxlint-disable-next-line max-params
 function runOf(session: Session, id: string, events: readonly Event[], answered: ReadonlySet<string | undefined>): Run {
   const { appName, userId, sessionId } = keyOf(session);
   const startedAt = events[0]?.timestamp ?? session.lastUpdateTime;

@@ -58,7 +58,6 @@ export class RunSender {
     this.#watchers.delete(name);
   }
 
-  // oxlint-disable-next-line max-params
   async #tell(id: string, home: string, after: Position, signal: AbortSignal): Promise<void> {
     const post = new Post(this.#store, home, id);
     try {
@@ -84,7 +83,6 @@ class Post {
   #timer: NodeJS.Timeout | undefined;
   #unsent = 0;
 
-  // oxlint-disable-next-line max-params
   constructor(store: RunStore, home: string, id: string) {
     this.#store = store;
     this.#home = home;

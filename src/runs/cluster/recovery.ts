@@ -133,7 +133,6 @@ export class RunRecovery {
     }
   }
 
-  // oxlint-disable-next-line max-params
   async #say(session: Session, { key }: AdoptedRun, reason: AppError, sessions: SessionService): Promise<void> {
     const last = session.events.findLast(({ invocationId }) => invocationId === key.runId);
     const author = last && last.author !== 'user' ? last.author : key.appName;

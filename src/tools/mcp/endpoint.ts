@@ -45,9 +45,8 @@ interface HttpSetting {
 }
 
 async function eventSource({ url }: McpHttpServer, { headers, requests }: HttpSetting): Promise<WatchedTransport> {
-  // oxlint-disable-next-line typescript/no-deprecated -- older servers speak nothing else
+  // Deprecated, but older servers speak nothing else.
   const { SSEClientTransport, SseError } = await import('@modelcontextprotocol/client');
-  // oxlint-disable-next-line typescript/no-deprecated -- see above
   const inner = new SSEClientTransport(new URL(url), { fetch: requests.fetch, requestInit: { headers } });
   return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: requests.cut });
 }

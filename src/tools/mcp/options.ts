@@ -82,7 +82,6 @@ const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 export const HeaderMap = z.record(z.string(), z.string()).superRefine((headers, ctx) => {
   for (const [name, value] of Object.entries(headers)) {
     if (!headerName.test(name)) ctx.addIssue({ code: 'custom', message: `${JSON.stringify(name)} is no header name` });
-    // oxlint-disable-next-line no-control-regex -- these are what a header must not hold
     else if (/[\0\r\n]|[^\0-\xff]/.test(value)) {
       ctx.addIssue({ code: 'custom', message: `the value of "${name}" holds what a header cannot` });
     }

@@ -42,7 +42,6 @@ export const app: App = {
       }),
       tool('rejects', () => Promise.reject(new Error('Broken later'))),
       tool('throws_text', () => {
-        // oxlint-disable-next-line no-throw-literal
         throw 'just text';
       }),
       tool('nothing', () => undefined),
