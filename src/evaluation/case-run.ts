@@ -11,7 +11,7 @@ import type { Content } from '../schemas/content.ts';
 import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
 import type { Event } from '../schemas/event.ts';
 import type { RunConfig } from '../schemas/run.ts';
-import type { Session, SessionKey, State } from '../schemas/session.ts';
+import { evaluationPrefix, type Session, type SessionKey, type State } from '../schemas/session.ts';
 import { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
 import { InMemoryMemories } from '../services/memories/in-memory.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
@@ -55,7 +55,6 @@ export interface CaseRun {
   readonly errorMessage?: string;
 }
 
-const evaluationPrefix = '___eval___session___';
 const usualUser = 'test_user_id';
 
 /**

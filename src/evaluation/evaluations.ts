@@ -13,8 +13,7 @@ import type {
 } from '../schemas/eval-result.ts';
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
-import type { SessionKey } from '../schemas/session.ts';
-import { isEvaluationSession } from '../services/sessions/stored-history.ts';
+import { isEvaluationSession, type SessionKey } from '../schemas/session.ts';
 import { AppTests } from './app-tests.ts';
 import type { AgentSurroundings } from './case-run.ts';
 import { compareRuns } from './compare.ts';

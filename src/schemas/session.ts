@@ -44,6 +44,10 @@ export const keyOf = (session: Pick<Session, 'id' | 'appName' | 'userId'>): Sess
   sessionId: session.id,
 });
 
+/** Sessions of evaluated cases: lists leave them out, and they are found under any user of their app. */
+export const evaluationPrefix = '___eval___session___';
+export const isEvaluationSession = (sessionId: string): boolean => sessionId.startsWith(evaluationPrefix);
+
 /** Body of a session creation. `events` are imported in order. */
 export const SessionRequest = lenient({
   sessionId: Name.optional(),

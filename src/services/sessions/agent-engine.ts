@@ -5,6 +5,7 @@ import type { EventPage, NewSession, SessionService } from '../../core/services.
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
+  isEvaluationSession,
   type Generation,
   generation,
   type GetSessionConfig,
@@ -28,7 +29,7 @@ import {
   resourceId,
 } from './agent-engine-records.ts';
 import { applyDelta, splitState, withoutTemp } from './state-scopes.ts';
-import { isEvaluationSession, pageOf, storedEvent, windowOf } from './stored-history.ts';
+import { pageOf, storedEvent, windowOf } from './stored-history.ts';
 
 /** What an append has to know of the history before. */
 interface Known {

@@ -1,9 +1,8 @@
 import type * as Sdk from '@google-cloud/firestore';
-import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
+import { isEvaluationSession, type SessionKey, type SessionOwner } from '../../schemas/session.ts';
 import type { OpenFirestore } from '../firestore/database.ts';
 import { checkState, documentId, fieldName } from '../firestore/documents.ts';
 import type { StateChange, StateChanges } from './session-tables.ts';
-import { isEvaluationSession } from './stored-history.ts';
 
 export const sessionDocument = ({ appName, userId, sessionId }: SessionKey): string =>
   documentId(appName, userId, sessionId);

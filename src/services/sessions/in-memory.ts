@@ -9,6 +9,7 @@ import type { EventPage, NewSession, SessionService } from '../../core/services.
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
+  isEvaluationSession,
   type Generation,
   generation,
   type GetSessionConfig,
@@ -20,7 +21,7 @@ import {
 } from '../../schemas/session.ts';
 import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState } from './state-scopes.ts';
-import { isEvaluationSession, pageOf, storedEvent, windowOf } from './stored-history.ts';
+import { pageOf, storedEvent, windowOf } from './stored-history.ts';
 
 export interface InMemorySessionsOptions {
   /** Sessions kept; beyond it the least recently used one is forgotten. Default: no limit. */

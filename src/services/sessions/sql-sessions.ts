@@ -8,6 +8,7 @@ import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService
 import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
+  isEvaluationSession,
   type Generation,
   generation,
   type GetSessionConfig,
@@ -33,7 +34,7 @@ import {
 import { stateChanges } from './state-changes.ts';
 import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, mergeState, splitState } from './state-scopes.ts';
-import { isEvaluationSession, pageAnswer, pageRange, storedEvent, windowOf } from './stored-history.ts';
+import { pageAnswer, pageRange, storedEvent, windowOf } from './stored-history.ts';
 
 /** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
 const eventsAtOnce = 500;

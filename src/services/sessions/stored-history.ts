@@ -8,11 +8,6 @@ import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { GetSessionConfig } from '../../schemas/session.ts';
 import { withoutTemp } from './state-scopes.ts';
 
-/** Ids that start so belong to evaluation runs: kept out of lists, found under any user of their app. */
-const evaluationPrefix = '___eval___session___';
-
-export const isEvaluationSession = (sessionId: string): boolean => sessionId.startsWith(evaluationPrefix);
-
 /** The event as it is stored: frozen, without `temp:` keys. The event handed in becomes the store's. */
 export function storedEvent(event: Event): Event {
   const delta = event.actions.stateDelta;
