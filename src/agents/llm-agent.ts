@@ -7,7 +7,7 @@ import { lastOwnEvent, newestSaying } from './continuation.ts';
 import { dataFilesIn, exploreFiles } from './data-files.ts';
 import { resumption } from './freed-calls.ts';
 import { runLive } from './live/live-run.ts';
-import { define, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
+import { definitionFrom, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
 import { type LlmPlan, modelFor, planFor, toolsOf } from './llm-plan.ts';
 import type { LlmAgentSpec } from './llm-spec.ts';
 import { askModel } from './model-call.ts';
@@ -22,7 +22,7 @@ import { runTransfer } from './transfer.ts';
  * ConfigurationException when the options make no sense.
  */
 export function llmAgent(spec: LlmAgentSpec): Agent {
-  const definition = define(spec, llmAgent);
+  const definition = definitionFrom(spec, llmAgent);
   const { name, description, inputSchema, outputSchema } = definition;
   const model = spec.model === undefined || typeof spec.model === 'string' ? spec.model : spec.model.name;
   const agent: Agent = {
@@ -42,7 +42,7 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
     runLive: (ctx, input) =>
       runLive(definition, { ctx, input, takeTurn: (turn, plan) => runSteps(definition, turn, plan) }),
     askModel: (question, ctx, signal) => askAside(definition, question, { ...ctx, signal }),
-    close: () => closeAll(definition),
+    close: () => closeTools(definition),
   };
   rememberDefinition(agent, definition);
   return agent;
@@ -108,7 +108,7 @@ const endsTurn = (last: Event, ctx: RunContext): boolean =>
   isFinalResponse(last) || (last.actions.endOfAgent ?? last.actions.endInvocation) === true || ctx.control.ended;
 
 /** Closes tools, toolsets and the code executor; every one is tried. Throws an AggregateError of what failed. */
-async function closeAll({ name, tools, codeExecutor }: LlmDefinition): Promise<void> {
+async function closeTools({ name, tools, codeExecutor }: LlmDefinition): Promise<void> {
   const results = await Promise.allSettled([...tools, codeExecutor].map(async (item) => item?.close?.()));
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   if (errors.length > 0) throw new AggregateError(errors, `Closing what agent "${name}" holds failed`);

@@ -70,7 +70,7 @@ export function rememberDefinition(agent: Agent, definition: LlmDefinition): voi
 }
 
 /** Throws ConfigurationException for whatever is wrong with the options. */
-export function define(spec: LlmAgentSpec, makeAgent: LlmDefinition['makeAgent']): LlmDefinition {
+export function definitionFrom(spec: LlmAgentSpec, makeAgent: LlmDefinition['makeAgent']): LlmDefinition {
   const { name, subAgents = [], maxSteps = Number.POSITIVE_INFINITY } = spec;
   checkAgentName(name);
   checkSiblings(name, subAgents);

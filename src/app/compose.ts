@@ -6,7 +6,6 @@ import { keepCollecting, type RetentionLimits } from '../services/retention.ts';
 import { parseServiceUri } from '../services/service-uri.ts';
 import { type Config, developmentOf, retentionOf } from './config.ts';
 import { composeEngine, type EngineOptions, reachOfYaml } from './engine.ts';
-import { loadPrices } from './prices.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -33,7 +32,6 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
       artifacts: parseServiceUri('artifacts', config.artifactService).kind,
       memories: parseServiceUri('memories', config.memoryService).kind,
     },
-    prices: loadPrices(config.prices),
     config: httpConfigOf(config, apps),
   });
   runs.start();

@@ -16,6 +16,7 @@ import { Runner } from '../runner/runner.ts';
 import { toolTrier } from '../runner/try-tool.ts';
 import { DurableLine } from '../runs/cluster/leased-queue.ts';
 import { RunDesk } from '../runs/run-service.ts';
+import type { Prices } from '../schemas/prices.ts';
 import { type Databases, type OpenedServices, openServices } from '../services/open-services.ts';
 import { TraceRecorder } from '../telemetry/recorder.ts';
 import { credentialExchanger } from '../tools/auth/exchange.ts';
@@ -38,6 +39,8 @@ export interface Engine {
   readonly runner: Runner;
   readonly runs: RunDesk;
   readonly evaluations: Evaluations;
+  /** What models cost, for estimates. */
+  readonly prices: Prices;
   readonly tryTool: ReturnType<typeof toolTrier>;
 }
 
@@ -93,13 +96,10 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });
   const { runTtl: runTtlMs, maxBackgroundRuns } = config;
   const runs = new RunDesk({ runner, line, services, log, durable, runTtlMs, maxBackgroundRuns });
-  const evaluations = new Evaluations({
-    ...surroundings,
-    folderOf: folderIn(apps, config),
-    prices: loadPrices(config.prices),
-  });
+  const prices = loadPrices(config.prices);
+  const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps, config), prices });
   const tryTool = toolTrier(surroundings);
-  return { apps, loader, services, runStore: store, databases, traces, runner, runs, evaluations, tryTool };
+  return { apps, loader, services, runStore: store, databases, traces, runner, runs, evaluations, prices, tryTool };
 }
 
 /** How far YAML agents reach. In development mode whoever uses the builder writes them. */
