@@ -67,13 +67,13 @@ async function* withCallbacks(agent: Agent, own: RunContext, body: Body): AsyncG
   const continuing = own.continuing === true && hasBegun(agent, own);
   if (own.continuing && !continuing) Object.assign(own, { continuing });
   if (!continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
-    const event = await askAround('beforeAgent', own);
+    const event = await callAgentHooks('beforeAgent', own);
     if (event) yield event;
     if (event?.content || own.control.ended) return;
   }
   yield* body(agent, own);
   if (!own.control.ended && hasHook(own, 'afterAgent', agent.callbacks?.afterAgent)) {
-    const event = await askAround('afterAgent', own);
+    const event = await callAgentHooks('afterAgent', own);
     if (event) yield event;
   }
 }
@@ -85,7 +85,7 @@ const bodyOf = (agent: Agent, ctx: RunContext): AsyncIterable<Event> =>
   stopsByItself(agent) ? agent.run(ctx) : stopOnAbort(agent.run(ctx), ctx.signal);
 
 /** The event of the callbacks around an agent: their answer, or the state they changed; `undefined` when there is neither. */
-async function askAround(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {
+async function callAgentHooks(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {
   const context = new StepContext(ctx);
   const { agent } = ctx;
   const content = await firstResult(ctx, name, { agent, context }, agent.callbacks?.[name]);

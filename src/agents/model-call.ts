@@ -38,8 +38,8 @@ export async function* askModel(
   step.request.onRetry = retryNotes(span);
   let stream: AsyncIterator<ModelResponse, void> | undefined;
   try {
-    const isAsked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
-    const early = isAsked ? await askBefore(question) : undefined;
+    const isHooked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
+    const early = isHooked ? await callBeforeModel(question) : undefined;
     noteRequest(span, step.request, ctx, step.remake);
     if (early) {
       const event = await wholeEvent(question, checkedAnswer(early));
@@ -72,7 +72,7 @@ export async function* askModel(
       if (event) yield event;
     }
     if (failure) {
-      const replacement = await askOnError(question, failure.error);
+      const replacement = await callOnModelError(question, failure.error);
       last = replacement
         ? await reviewedEvent(question, checkedAnswer(replacement))
         : errorEvent(question, failure.error);
@@ -120,13 +120,13 @@ async function* neverSilent(answers: AsyncIterable<ModelResponse>): AsyncGenerat
 
 const contextOf = (question: Question): StepContext => (question.callbacks ??= new StepContext(question.ctx));
 
-async function askBefore(question: Question): Promise<ModelResponse | undefined> {
+async function callBeforeModel(question: Question): Promise<ModelResponse | undefined> {
   const { ctx, definition, step } = question;
   const params = { request: step.request, context: contextOf(question) };
   return firstResult(ctx, 'beforeModel', params, definition.callbacks.beforeModel);
 }
 
-async function askOnError(question: Question, error: unknown): Promise<ModelResponse | undefined> {
+async function callOnModelError(question: Question, error: unknown): Promise<ModelResponse | undefined> {
   const { ctx, definition, step } = question;
   if (!hasHook(ctx, 'onModelError', definition.callbacks.onModelError)) return undefined;
   const params = { request: step.request, error, context: contextOf(question) };

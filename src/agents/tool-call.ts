@@ -91,7 +91,7 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   noteJson(span, 'gcp.vertex.agent.tool_call_args', args);
   const early =
     attempt.tool && hasHook(setting.ctx, 'beforeTool', setting.callbacks.beforeTool)
-      ? await askBefore(attempt, tool, args)
+      ? await callBeforeTool(attempt, tool, args)
       : undefined;
   let result = early && asResponse(early);
   let isLater = false;
@@ -106,13 +106,13 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
       setting.ctx.signal.throwIfAborted();
       span.fail(error);
       if (context.isGivenUp) await passOn(attempt);
-      const answer = await askOnError(attempt, tool, args, error);
+      const answer = await callOnToolError(attempt, tool, args, error);
       if (answer === undefined) return errorAnswer(error);
       result = asResponse(answer);
     }
   }
   if (hasHook(setting.ctx, 'afterTool', setting.callbacks.afterTool)) {
-    const replaced = await askAfter(attempt, tool, args, result);
+    const replaced = await callAfterTool(attempt, tool, args, result);
     if (replaced) return asResponse(replaced);
   }
   return isLater ? undefined : result;
@@ -195,12 +195,16 @@ function unknownTool(name: string, { tools, missing = [] }: CallSetting): AppErr
   return new AppError(missing[0]?.code ?? 'tool_failed', `There is no tool "${name}". ${hint}.${reasons}`);
 }
 
-async function askBefore({ setting, context }: Attempt, tool: Tool, args: JsonObject): Promise<JsonObject | undefined> {
+async function callBeforeTool(
+  { setting, context }: Attempt,
+  tool: Tool,
+  args: JsonObject,
+): Promise<JsonObject | undefined> {
   const { ctx, callbacks } = setting;
   return firstResult(ctx, 'beforeTool', { tool, args, context }, callbacks.beforeTool);
 }
 
-async function askOnError(
+async function callOnToolError(
   { setting, context }: Attempt,
   tool: Tool,
   args: JsonObject,
@@ -211,7 +215,7 @@ async function askOnError(
   return firstResult(ctx, 'onToolError', { tool, args, context, error }, callbacks.onToolError);
 }
 
-async function askAfter(
+async function callAfterTool(
   { setting, context }: Attempt,
   tool: Tool,
   args: JsonObject,

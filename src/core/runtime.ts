@@ -116,7 +116,7 @@ export interface RunLog {
 export interface RunContext extends ReadonlyContext {
   readonly app: App;
   readonly services: Services;
-  /** The app's plugins and the server's, in the order they are asked. */
+  /** The server's plugins, then the app's, in the order in which their hooks are called. */
   readonly plugins: readonly Plugin[];
   readonly models: ModelRegistry;
   readonly runConfig: RunConfig;
