@@ -48,3 +48,19 @@ it('links to files and headings that exist', () => {
   expect(links.filter(({ target }) => !existsSync(target))).toEqual([]);
   expect(links.filter(({ target, heading }) => heading !== '' && !headingsOf(target).includes(heading))).toEqual([]);
 });
+
+/** Each table of a document: the number of cells of each of its rows. `\|` inside of a cell is text. */
+const tablesIn = (text: string): number[][] =>
+  (text.match(/(?:^\|.*\n?)+/gm) ?? []).map((table) =>
+    table
+      .trim()
+      .split('\n')
+      .map((row) => row.match(/(?<!\\)\|/g)?.length ?? 0),
+  );
+
+it('has tables whose rows all have the cells of their head', () => {
+  const tables = documents.flatMap((document) => tablesIn(textOf(document)).map((rows) => ({ document, rows })));
+
+  expect(tables.length).toBeGreaterThan(30);
+  expect(tables.filter(({ rows }) => rows.length < 3 || new Set(rows).size > 1)).toEqual([]);
+});
