@@ -1,17 +1,56 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-export default defineConfig({
+/** What takes minutes, and seldom breaks alone: kills, outages, fuzz, soak, Pyodide, and journeys through the browser. */
+const long = [
+  'test/acceptance/durable/**/*.test.ts',
+  'test/acceptance/hostile/{fuzz,many-sessions,swarms}.test.ts',
+  'test/acceptance/live/{many,official-ui}.test.ts',
+  'test/code/{memory,python-sandbox,python-walls}.test.ts',
+  'test/dev-ui/{accessibility,artifacts,branches,evals,graph,hostile,keyboard,live,memory,repeat,runs,sessions}.test.ts',
+  'test/dev-ui/{starting,state,time-and-waste,tools,trace}.test.ts',
+  'test/durability/{kill,outage}.test.ts',
+];
+
+/** What changes a process for good, such as its global tracer: each of these files has a process of its own. */
+const isolated = [
+  'test/loaders/**/*.test.ts',
+  'test/telemetry/{exported-spans,metrics}.test.ts',
+  'test/tools/mcp/stdio.test.ts',
+];
+
+/** What compares with ADK for Python, which `npm ci` does not install: long where it is there. */
+const interop = ['test/interop/**/*.test.ts'];
+if (process.env['ADK_PYTHON'] !== undefined) long.push(...interop);
+
+const project = (name: string, include: string[], options: object): TestProjectInlineConfiguration => ({
   resolve: { alias: { 'agent-server': fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/dev-ui/build.ts'],
+    name,
+    include,
     restoreMocks: true,
-    // Real sockets on a machine that is busy with other things: a reset can overtake the answer it follows.
-    retry: process.env['CI'] ? 2 : 0,
+    setupFiles: ['test/support/leave-clean.ts'],
     // Agents are loaded by Node itself, as in the server: its hooks keep book of what they import.
     server: { deps: { external: [/[?]app-module=/] } },
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    ...options,
+  },
+});
+
+export default defineConfig({
+  test: {
+    globalSetup: ['test/support/shared.setup.ts'],
+    maxWorkers: '100%',
+    projects: [
+      // One process after the other would spend more time on loading the sources than on the tests.
+      project('quick', ['test/**/*.test.ts'], {
+        isolate: false,
+        exclude: [...configDefaults.exclude, ...long, ...isolated, ...interop],
+      }),
+      project('isolated', isolated, {}),
+      project('long', long, {}),
+      project('interop', interop, {}),
+    ],
   },
 });

@@ -75,8 +75,8 @@ export function buildOld() {
 }
 
 // Run as a script after an install: one without the tools (production) has nothing to build with, and no need to.
-// With `--ui` it builds the web UI only, and only when that is old: for the tests, which run the server's sources.
+// With `--old` it builds only what is old: for the tests.
 if (process.argv[1] === import.meta.filename) {
-  const wanted = process.argv.includes('--ui') ? oldParts().filter(({ tool }) => tool === bundler) : parts;
+  const wanted = process.argv.includes('--old') ? oldParts() : parts;
   wanted.filter(({ tool }) => existsSync(tool)).forEach(make);
 }

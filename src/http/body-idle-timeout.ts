@@ -27,7 +27,7 @@ export function limitBodyIdleTime(request: IncomingMessage, response: ServerResp
   response.once('finish', () => {
     clearInterval(timer);
     if (request.complete || request.destroyed) return;
-    timer = setTimeout(() => socket.destroy(), idleMs);
+    timer = setTimeout(() => request.destroy(), idleMs);
     request.on('data', () => {}).resume(); // a listener, because its reader may not have let go yet
   });
   request.once('close', () => clearInterval(timer));

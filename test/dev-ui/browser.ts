@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
+import { chromiumFlags, executablePath } from '../support/chromium.ts';
+import { sharedChromium } from '../support/shared.ts';
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = [process.env['CHROMIUM'] ?? '', ...places].find((path) => existsSync(path));
 /** Why browser tests cannot run here; `undefined` when they can. */
 export const noBrowser =
   executablePath === undefined
@@ -12,13 +12,24 @@ export const noBrowser =
     : undefined;
 if (noBrowser !== undefined) console.warn(`Browser tests are skipped: ${noBrowser}`);
 
-const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-sync'];
+let connected: Promise<Browser> | undefined;
 
-/** A page in a browser of its own, and everything that went wrong in it. `flags` are the browser's. */
+/** The browser of all tests, or one of the test's own when it wants other flags. */
+async function browserWith(flags: readonly string[]): Promise<Browser> {
+  if (flags.length === 0) return (connected ??= sharedChromium().then((address) => chromium.connect(address)));
+  const own = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    args: [...chromiumFlags, ...flags],
+  });
+  onTestFinished(() => own.close());
+  return own;
+}
+
+/** A page with nothing stored, and everything that went wrong in it. `flags` are the browser's. */
 export async function openPage(url: string, flags: readonly string[] = []): Promise<{ page: Page; faults: string[] }> {
-  const browser: Browser = await chromium.launch({ executablePath: executablePath!, args: [...args, ...flags] });
-  onTestFinished(() => browser.close());
+  const browser = await browserWith(flags);
   const context = await browser.newContext({ reducedMotion: 'reduce' });
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));

@@ -15,8 +15,8 @@ import type { Run } from '../../src/schemas/run-record.ts';
 import { openServices } from '../../src/services/open-services.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 import { credentialExchanger } from '../../src/tools/auth/exchange.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { testRunner } from '../support/run.ts';
+import { newDatabase } from '../support/shared.ts';
 import { readFrames, type SseFrame } from '../support/sse-frames.ts';
 
 /** Speaks one word at a time: the pieces first, then the whole, when the test says so. */
@@ -86,15 +86,10 @@ interface Options {
 export function withStores(): (agent: Agent, options: Store | Options) => ReturnType<typeof runServer> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-runs-'));
   const uris = { memory: 'memory:', sqlite: `sqlite:${join(folder, 'runs.db')}`, postgres: '' };
-  let postgres: PostgresServer;
   beforeAll(async () => {
-    postgres = await startPostgres();
-    uris.postgres = await postgres.newDatabase();
+    uris.postgres = await newDatabase();
   });
-  afterAll(async () => {
-    await postgres.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return (agent, options) => {
     const { store, ...rest } = typeof options === 'string' ? { store: options } : options;
     return runServer(agent, uris[store], rest);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ranks } from '../../src/core/run-store.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
 import { FileArtifacts } from '../../src/services/artifacts/files.ts';
@@ -15,17 +15,10 @@ import { SqlSessions } from '../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../src/services/sqlite/database.ts';
 import { retentionContract } from '../contracts/retention.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { newDatabase } from '../support/shared.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-retention-'));
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(async () => {
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 retentionContract('SQLite', async () => {
@@ -34,7 +27,7 @@ retentionContract('SQLite', async () => {
 });
 retentionContract(
   'PostgreSQL',
-  async () => new SqlSessions(new PostgresSessionTables(new PostgresDatabase(await server.newDatabase()))),
+  async () => new SqlSessions(new PostgresSessionTables(new PostgresDatabase(await newDatabase()))),
 );
 
 it('keeps sessions in memory to the same limits, and lets go what belongs to them', async () => {
@@ -64,7 +57,7 @@ describe('Artifacts and runs with times that were misread', () => {
   it.each(['SQLite', 'PostgreSQL'])('are not deleted, nor is anything else, in %s', async (kind) => {
     files += 1;
     const path = join(folder, `${files}.db`);
-    const uri = kind === 'SQLite' ? `sqlite:${path}` : await server.newDatabase();
+    const uri = kind === 'SQLite' ? `sqlite:${path}` : await newDatabase();
     const { sessions, artifacts, runs, databases } = openServices({
       ...memory,
       sessionService: uri,

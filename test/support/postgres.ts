@@ -81,9 +81,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   return {
     port,
     async newDatabase() {
-      databases += 1;
-      await admin(`create database test_${databases}`);
-      return `postgres://postgres@127.0.0.1:${port}/test_${databases}`;
+      const name = `test_${(databases += 1)}`;
+      await admin(`create database ${name}`);
+      return `postgres://postgres@127.0.0.1:${port}/${name}`;
     },
     stop,
     start,

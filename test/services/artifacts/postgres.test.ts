@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 import { PostgresArtifactTables } from '../../../src/services/artifacts/postgres.ts';
 import { SqlArtifacts } from '../../../src/services/artifacts/sql-artifacts.ts';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
 import { artifactServiceContract } from '../../contracts/artifacts.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { newDatabase } from '../../support/shared.ts';
 
-let server: PostgresServer;
 let uri: string;
 beforeAll(async () => {
-  server = await startPostgres();
-  uri = await server.newDatabase();
+  uri = await newDatabase();
 });
-afterAll(() => server.close());
 
 const openAt = (place: string): SqlArtifacts =>
   new SqlArtifacts(new PostgresArtifactTables(new PostgresDatabase(place)));
@@ -21,6 +18,6 @@ artifactServiceContract('PostgreSQL', () => openAt(uri));
 
 let empty: string;
 beforeEach(async () => {
-  empty = await server.newDatabase();
+  empty = await newDatabase();
 });
 artifactRetentionContract('PostgreSQL', () => openAt(empty));

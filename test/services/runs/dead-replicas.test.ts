@@ -5,18 +5,17 @@ import { newId } from '../../../src/base/ids.ts';
 import { leaseMs, ranks, type RunStore } from '../../../src/core/run-store.ts';
 import type { SessionService } from '../../../src/core/services.ts';
 import { openServices } from '../../../src/services/open-services.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { newDatabase } from '../../support/shared.ts';
 
 vi.setConfig({ hookTimeout: 60_000 });
 
-let server: PostgresServer;
+let uri: string;
 let client: pg.Client;
 let store: RunStore;
 let sessions: SessionService;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  server = await startPostgres();
-  const uri = await server.newDatabase();
+  uri = await newDatabase();
   const opened = openServices({ sessionService: uri, artifactService: 'memory:', memoryService: 'memory:' });
   ({ sessions } = opened);
   store = opened.runs!;
@@ -34,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end();
   await close();
-  await server.close();
 });
 
 /** A run of a server that gave its last sign of life so long ago, over that connection. Gives whether it is taken over. */
@@ -63,7 +61,7 @@ async function pidOf(one: pg.Client): Promise<number> {
 
 it('takes over the runs of a server as soon as it is silent and its connection is gone', async () => {
   const there = await pidOf(client);
-  const lost = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', database: 'postgres' });
+  const lost = new pg.Client(uri);
   await lost.connect();
   const gone = await pidOf(lost);
   await lost.end();

@@ -1,21 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import type { RunStore } from '../../../src/core/run-store.ts';
 import { openServices } from '../../../src/services/open-services.ts';
 import { type RunStores, runStoreContract } from '../../contracts/run-store.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { newDatabase } from '../../support/shared.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-run-stores-'));
-let postgres: PostgresServer;
 const closing: (() => Promise<void>)[] = [];
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
 afterAll(async () => {
   for (const close of closing) await close();
-  await postgres.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -37,4 +32,4 @@ function storesAt(sessionService: string): RunStores {
 
 let databases = 0;
 runStoreContract('SQLite', () => storesAt(`sqlite:${join(folder, `${(databases += 1)}.db`)}`));
-runStoreContract('PostgreSQL', async () => storesAt(await postgres.newDatabase()));
+runStoreContract('PostgreSQL', async () => storesAt(await newDatabase()));

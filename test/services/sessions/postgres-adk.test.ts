@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { adkTables } from '../../../src/services/postgres/migrations.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
@@ -7,13 +7,7 @@ import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { adkDatabaseContract, type SharedWithAdk } from '../../contracts/adk-database.ts';
 import { saying } from '../../contracts/events.ts';
 import { adkSession } from '../../support/adk-database.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.close());
+import { newDatabase } from '../../support/shared.ts';
 
 const { key } = adkSession;
 const { appName, userId, sessionId } = key;
@@ -28,7 +22,7 @@ async function withDatabase(work: (client: pg.Client, open: () => SqlSessions) =
 }
 
 async function connect(): Promise<Omit<SharedWithAdk, 'open'> & { client: pg.Client; open: () => SqlSessions }> {
-  const uri = await server.newDatabase();
+  const uri = await newDatabase();
   const client = new pg.Client(uri);
   await client.connect();
   const opened: SqlSessions[] = [];
@@ -138,7 +132,7 @@ it('serves with no right to make tables, once somebody else has made them', asyn
       revoke create on schema public from public;
       grant select, insert, update, delete on all tables in schema public to ${user};
       grant usage on all sequences in schema public to ${user}`);
-    const database = new PostgresDatabase(`postgres://${user}@127.0.0.1:${server.port}/${rows[0]!.name}`);
+    const database = new PostgresDatabase(`postgres://${user}@127.0.0.1:${client.port}/${rows[0]!.name}`);
     const sessions = new SqlSessions(new PostgresSessionTables(database));
 
     const session = await sessions.createSession(key, { sessionId });

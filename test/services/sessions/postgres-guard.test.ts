@@ -5,16 +5,14 @@ import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { freshOwner, saying } from '../../contracts/events.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { newDatabase } from '../../support/shared.ts';
 
-let server: PostgresServer;
 let uri: string;
 let sessions: SqlSessions;
 let other: SqlSessions;
 let client: pg.Client;
 beforeAll(async () => {
-  server = await startPostgres();
-  uri = await server.newDatabase();
+  uri = await newDatabase();
   sessions = new SqlSessions(new PostgresSessionTables(new PostgresDatabase(uri)));
   other = new SqlSessions(new PostgresSessionTables(new PostgresDatabase(uri)));
   await Promise.all([sessions.check(), other.check()]); // both migrate
@@ -25,7 +23,6 @@ afterAll(async () => {
   await client.end();
   await sessions.close();
   await other.close();
-  await server.close();
 });
 
 const owned = async (fence: number): Promise<Session> => {

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { sessionServiceContract } from '../../contracts/sessions.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { newDatabase } from '../../support/shared.ts';
 
-let server: PostgresServer;
 let uri: string;
 beforeAll(async () => {
-  server = await startPostgres();
-  uri = await server.newDatabase();
+  uri = await newDatabase();
 });
-afterAll(() => server.close());
 
 const open = (): SqlSessions => new SqlSessions(new PostgresSessionTables(new PostgresDatabase(uri)));
 
 sessionServiceContract('PostgreSQL', open);
 
 it('says that a database that takes no writes is unavailable, and reads on', async () => {
-  const own = await server.newDatabase();
+  const own = await newDatabase();
   const database = new PostgresDatabase(own);
   const sessions = new SqlSessions(new PostgresSessionTables(database));
   const owner = { appName: 'app', userId: 'ada' };
