@@ -138,7 +138,7 @@ function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
   if (!isThenable(work)) return work;
   const timeoutMs = limitOf(tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultLimits.toolTimeoutMs);
   return withTimeout(work, timeoutMs, ctx.signal, () => {
-    const late = new AppError('timed_out', `The tool "${call.name}" did not answer withTimeout ${timeoutMs / 1000} s`);
+    const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
     context.giveUp(late);
     return late;
   });
