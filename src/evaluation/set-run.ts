@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
+import { indexTree } from '../agents/tree.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
 import { eventTime } from '../core/new-event.ts';
@@ -9,7 +10,6 @@ import type { App } from '../core/runtime.ts';
 import type { EvalCaseResult, EvalSetResult, UserSimulatorConfig } from '../schemas/eval-result.ts';
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
-import { agentsText } from './agents-text.ts';
 import { judge, unrunnable } from './case-result.ts';
 import { type AgentSurroundings, type CaseRun, type CaseTape, runCase } from './case-run.ts';
 import { resultIdOf } from './eval-results.ts';
@@ -137,3 +137,14 @@ function tapeOf({ app, folder, evalSet, mode }: SetRunOptions, { evalId }: EvalC
 }
 
 const segment = (id: string): string => encodeURIComponent(id).replaceAll('.', '%2E');
+
+/** What the agents of an app are told and may call, as a judge reads it. Tools that are looked up later are left out. */
+function agentsText({ rootAgent }: App): string {
+  return indexTree(rootAgent)
+    .agents.map(({ name, description = '', instruction = '', tools = [] }) => {
+      const declared = tools.flatMap((tool) => (tool.kind === 'tool' && tool.declaration ? [tool.declaration] : []));
+      const lines = declared.map((declaration) => `tool: ${JSON.stringify(declaration)}`);
+      return [`agent ${name}: ${description}`, instruction, ...lines].filter((line) => line !== '').join('\n');
+    })
+    .join('\n\n');
+}

@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Command, Menu as MenuIcon, Moon, Sun, SunMoon, User } from 'lucide-react';
 import { readVersion } from '../api/apps.ts';
 import { Menu } from '../parts/menu.tsx';
-import { askForUser } from './ask-user.ts';
 import { BranchSwitcher } from './branch-switcher.tsx';
 import { useCurrent } from './current.ts';
 import { Link } from './link.tsx';
 import { appIn, sessionIn } from './names.ts';
 import { openPalette } from './overlays.tsx';
 import { navigate, to, usePlace } from './place.ts';
+import { prompt } from './prompts.tsx';
 import { SessionCommands } from './session-commands.tsx';
 import { SessionSums } from './session-sums.tsx';
 import { SessionTitle } from './session-title.tsx';
@@ -130,4 +130,9 @@ function ThemeMenu() {
       }))}
     />
   );
+}
+
+/** Asks for the id of a user whose sessions to show. */
+function askForUser(choose: (user: string) => void): void {
+  prompt({ title: 'Another user', label: 'User id', action: 'Switch', onSubmit: (user) => choose(user.trim()) });
 }

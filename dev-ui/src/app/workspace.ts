@@ -6,7 +6,7 @@ import { cancelRun, findRunning, joinRun, type RunFeed, startRun } from '../api/
 import { ApiError, isAbort } from '../api/server.ts';
 import { readSession } from '../api/sessions.ts';
 import { EventLog } from '../log/event-log.ts';
-import { announceRun } from './announce-run.ts';
+import { announceRun } from './announce.tsx';
 import { Batch } from './batch.ts';
 import { followRun } from './follow-run.ts';
 

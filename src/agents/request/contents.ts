@@ -4,7 +4,6 @@ import { effectiveEvents, isEdit } from './edited-history.ts';
 import { groupCalls } from './grouping.ts';
 import { narrate } from './narration.ts';
 import { type ForeignCall, pairedUpTo, pairResponses } from './pairing.ts';
-import { spoken } from './spoken.ts';
 import { isOnBranch, kindOf } from './visibility.ts';
 
 /** Whose view of the history is wanted. */
@@ -145,4 +144,19 @@ function foreignCall(events: readonly Event[], view: View, id: string): ForeignC
     else if (event.author !== view.agent) return 'seen';
   }
   return found;
+}
+
+const written = new WeakMap<Event, Event>();
+
+/** The event with what was said aloud in it as text; the event itself when nothing was. Made once for stored events. */
+function spoken(event: Event): Event {
+  const { inputTranscription, outputTranscription } = event;
+  const text = inputTranscription?.text ?? outputTranscription?.text;
+  if (!text) return event;
+  const known = written.get(event);
+  if (known) return known;
+  const role = inputTranscription?.text ? 'user' : 'model';
+  const made = { ...event, content: { role, parts: [{ text }] } };
+  if (Object.isFrozen(event)) written.set(event, made);
+  return made;
 }

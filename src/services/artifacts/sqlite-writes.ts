@@ -1,6 +1,6 @@
 import type { VersionLimits } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import type { WriteContext } from '../sqlite/write-context.ts';
+import type { WriteContext } from '../sqlite/dialect.ts';
 import { type ArtifactKey, keepAll, type NewArtifactRow, oldVersionsOf } from './artifact-tables.ts';
 
 // What changes artifacts in SQLite. Runs in the thread that writes, within a transaction.

@@ -3,8 +3,7 @@ import type { MemoryService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
 import type { Session, SessionOwner } from '../../schemas/session.ts';
-import { textIn } from '../vertex/text-in.ts';
-import type { VertexApi } from '../vertex/vertex-api.ts';
+import { textIn, type VertexApi } from '../vertex/vertex-api.ts';
 
 /** Facts of one answer. */
 const maxFacts = 20;

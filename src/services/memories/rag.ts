@@ -3,8 +3,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { MemoryService } from '../../core/services.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
 import { keyOf, type Session, type SessionKey, type SessionOwner } from '../../schemas/session.ts';
-import { textIn } from '../vertex/text-in.ts';
-import type { VertexApi } from '../vertex/vertex-api.ts';
+import { textIn, type VertexApi } from '../vertex/vertex-api.ts';
 import { entriesIn, fileNameOf, fileText, isFileOf } from './rag-files.ts';
 
 /** Pieces of one answer. Those of other users are left out of it afterwards. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
-import type { WriteContext } from '../sqlite/write-context.ts';
+import type { WriteContext } from '../sqlite/dialect.ts';
 import type { SessionMemory } from './memory-rows.ts';
 
 // What changes memories in SQLite. Runs in the thread that writes, within a transaction.

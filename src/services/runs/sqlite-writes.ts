@@ -13,7 +13,7 @@ import {
 } from '../../core/run-store.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { WriteContext } from '../sqlite/write-context.ts';
+import type { WriteContext } from '../sqlite/dialect.ts';
 import { forgottenAtOnce, isEnded, refusal, rowIdOf } from './run-rows.ts';
 
 // What changes runs in SQLite. Runs in the thread that writes, within a transaction.

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { markImported } from '../../core/imported-events.ts';
 import { Event, storedEventJson } from '../../schemas/event.ts';
-import { textIn } from '../vertex/text-in.ts';
+import { textIn } from '../vertex/vertex-api.ts';
 import { storedEvent } from './stored-history.ts';
 
 /** Microseconds since the epoch that an event is ordered by there: what it says itself, if that is near. */

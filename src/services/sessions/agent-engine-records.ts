@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { textIn } from '../vertex/text-in.ts';
+import { textIn } from '../vertex/vertex-api.ts';
 import { microsOf, ownKey } from './agent-engine-events.ts';
 import { applyDelta } from './state-scopes.ts';
 

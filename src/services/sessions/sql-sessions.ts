@@ -31,9 +31,8 @@ import {
   type StoredEventRow,
   type TimedEventRow,
 } from './session-tables.ts';
-import { stateChanges } from './state-changes.ts';
 import { checkDelta, checkState } from './state-limits.ts';
-import { applyDelta, mergeState, splitState } from './state-scopes.ts';
+import { applyDelta, mergeState, splitState, stateChanges } from './state-scopes.ts';
 import { pageAnswer, pageRange, storedEvent, windowOf } from './stored-history.ts';
 
 /** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */

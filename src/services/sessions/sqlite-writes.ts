@@ -4,8 +4,8 @@ import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { ColumnTime, Dialect, TimeForm } from '../sqlite/dialect.ts';
+import type { WriteContext } from '../sqlite/dialect.ts';
 import { isConstraint } from '../sqlite/errors.ts';
-import type { WriteContext } from '../sqlite/write-context.ts';
 import type { Appended, AppendTarget, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
 
 // What changes sessions in SQLite. Runs in the thread that writes, within a transaction.

@@ -1,4 +1,5 @@
 import { define, type JsonObject } from '../../base/json.ts';
+import type { StateChange, StateChanges } from './session-tables.ts';
 
 /** What other ADK runtimes write in a delta where a key is deleted; `null` says the same. */
 export const removedMarker = '__ADK_SENTINEL_REMOVED__';
@@ -61,4 +62,22 @@ export function withoutTemp(state: JsonObject): JsonObject {
   const kept: JsonObject = {};
   for (const key of keys) if (!key.startsWith(tempPrefix)) define(kept, key, state[key]);
   return kept;
+}
+
+/** What a flat delta does to each scope it names. */
+export function stateChanges(delta: JsonObject): StateChanges {
+  const { app, user, session } = splitState(delta);
+  return { app: changeOf(app), user: changeOf(user), session: changeOf(session) };
+}
+
+function changeOf(delta: JsonObject): StateChange | undefined {
+  const keys = Object.keys(delta);
+  if (keys.length === 0) return undefined;
+  const removed: string[] = [];
+  const set: JsonObject = {};
+  for (const key of keys) {
+    if (isRemoval(delta[key])) removed.push(key);
+    else define(set, key, delta[key]);
+  }
+  return { removed, set };
 }

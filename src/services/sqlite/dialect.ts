@@ -103,3 +103,9 @@ function secondsOf(time: ColumnTime): number {
   const micros = Number(time.slice(20, 26).padEnd(6, '0'));
   return (whole * 1e6 + micros) / 1e6 || 0;
 }
+
+/** What a write works with: the connection of its transaction. */
+export interface WriteContext {
+  readonly connection: Connection;
+  readonly dialect: Dialect;
+}

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { Connection } from './connection.ts';
 import { dialectOf } from './dialect.ts';
+import type { WriteContext } from './dialect.ts';
 import { asAppError, isOutage } from './errors.ts';
 import { migrate } from './migrate.ts';
-import type { WriteContext } from './write-context.ts';
 import { applyWrite, type Write } from './writes.ts';
 
 export interface WriteFailure {

@@ -20,7 +20,7 @@ import {
   takeRun,
 } from '../runs/sqlite-writes.ts';
 import { appendEvent, createSession, deleteSession } from '../sessions/sqlite-writes.ts';
-import type { WriteContext } from './write-context.ts';
+import type { WriteContext } from './dialect.ts';
 
 /** Everything that changes a database, by name: what the writing thread can be asked to do. */
 export const writes = {

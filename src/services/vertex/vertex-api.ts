@@ -1,7 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { GoogleConnection, type GoogleToken } from '../google/google-connection.ts';
-import { textIn } from './text-in.ts';
 
 /** A resource of Vertex AI by its full name, such as `projects/P/locations/L/reasoningEngines/1`. */
 export interface VertexPlace {
@@ -160,3 +159,6 @@ export class VertexApi {
 }
 
 const alreadyExists = 6;
+
+/** What a service sent as a text; anything else counts as absent. */
+export const textIn = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise);

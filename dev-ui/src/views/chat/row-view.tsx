@@ -1,5 +1,6 @@
 import { RefreshCw } from 'lucide-react';
 import { memo, type MouseEvent, type ReactNode, useState } from 'react';
+import { componentOf, contributionsOf } from '../../app/registry.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Row } from '../../log/rows.ts';
 import type { Turn } from '../../log/turns.ts';
@@ -12,7 +13,6 @@ import { MessageParts } from './message-parts.tsx';
 import { NoteView } from './note-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { RowMenu } from './row-menu.tsx';
-import { RowSlots } from './row-slots.tsx';
 import { TurnEnd } from './turn-end.tsx';
 import { UserMessage } from './user-message.tsx';
 
@@ -126,4 +126,16 @@ function Body({ row, workspace, opened, onToggle }: RowViewProps): ReactNode {
     );
   }
   return <NoteView row={row} />;
+}
+
+const slots = contributionsOf('slot').filter(({ slot }) => slot === 'row');
+
+/** What other views add below a row. */
+function RowSlots({ row, workspace }: { readonly row: Row; readonly workspace: Workspace }) {
+  const wanted = slots.filter((slot) => slot.applies?.(row) ?? true);
+  if (wanted.length === 0) return null;
+  return wanted.map((slot) => {
+    const Slot = componentOf(slot);
+    return <Slot key={slot.order} row={row} workspace={workspace} />;
+  });
 }

@@ -12,10 +12,9 @@ import type { EventLog } from '../../log/event-log.ts';
 import { fits, parseFilter } from '../../log/filter.ts';
 import type { Row } from '../../log/rows.ts';
 import type { Turn } from '../../log/turns.ts';
-import { Empty } from '../../parts/states.tsx';
+import { Empty, Failure } from '../../parts/states.tsx';
 import { Minimap } from './minimap.tsx';
 import { ReloadLine, RowView } from './row-view.tsx';
-import { RunEnd } from './run-end.tsx';
 import { SpeechView } from './speech-view.tsx';
 
 const guessedHeight = 56;
@@ -224,5 +223,23 @@ function NoRows({ workspace }: { workspace: Workspace }) {
         Clear the filter
       </button>
     </Empty>
+  );
+}
+
+/** How the last run ended, when it did not end by itself. */
+function RunEnd({ workspace }: { readonly workspace: Workspace }) {
+  const { run } = workspace;
+  if (run.status === 'stopped') {
+    return (
+      <p className="run-end meta" role="status">
+        Stopped after {run.events} {run.events === 1 ? 'event' : 'events'}.
+      </p>
+    );
+  }
+  if (run.status !== 'failed') return null;
+  return (
+    <div className="run-end">
+      <Failure error={run.error} {...(workspace.canRetry && { onRetry: () => void workspace.retry() })} />
+    </div>
   );
 }

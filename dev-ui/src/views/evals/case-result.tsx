@@ -3,7 +3,8 @@ import type { Content, FunctionCall } from '../../../../src/schemas/content.ts';
 import type { EvalMetricResult } from '../../../../src/schemas/eval-metric.ts';
 import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../../../../src/schemas/eval-result.ts';
 import type { Invocation } from '../../../../src/schemas/eval-set.ts';
-import { openEvalSession } from './open-session.ts';
+import { sessionAddress } from '../../app/names.ts';
+import { navigate } from '../../app/place.ts';
 import { metricLabel, OutcomeBadge, outcomeOf, outcomeOfStatus, reasonsOf, scoreText } from './outcome.tsx';
 
 interface CaseResultProps {
@@ -120,4 +121,14 @@ export const textOf = (content: Content | undefined): string =>
 export function callsOf({ intermediateData }: Invocation): readonly FunctionCall[] {
   const parts = (intermediateData?.invocationEvents ?? []).flatMap(({ content }) => content?.parts ?? []);
   return intermediateData?.toolUses ?? parts.flatMap((part) => (part.functionCall ? [part.functionCall] : []));
+}
+
+/** Opens the session of an evaluated case at the end of a turn. */
+function openEvalSession(
+  app: string,
+  { sessionId, userId = 'user', sessionDetails }: EvalCaseResult,
+  { actualInvocation: { invocationId } }: EvalMetricResultPerInvocation,
+): void {
+  const last = sessionDetails?.events.findLast((event) => event.invocationId === invocationId);
+  navigate(sessionAddress({ appName: app, userId, sessionId }, last ? { e: last.id } : {}));
 }

@@ -1,11 +1,12 @@
 import { SkipBack, SkipForward, X } from 'lucide-react';
 import { useMemo } from 'react';
+import type { Event } from '../../../../src/schemas/event.ts';
 import { useLogVersion } from '../../app/current.ts';
 import { setQuery, usePlace } from '../../app/place.ts';
 import type { Workspace } from '../../app/workspace.ts';
-import { shownCount, shownTime } from '../../parts/numbers.ts';
-import { momentOf } from './moment.ts';
 import './time.css';
+import { addTokens, noTokens, tokensOf, type Tokens } from '../../log/turns.ts';
+import { shownCount, shownTime } from '../../parts/numbers.ts';
 
 /** Goes along the session: the chosen event is the moment that chat, state, agents, artifacts and trace show. */
 export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
@@ -82,4 +83,14 @@ export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
       </button>
     </div>
   );
+}
+
+/** What the session had used up to and including the event at a position. */
+function momentOf(events: readonly Event[], position: number): Tokens {
+  let sum = noTokens;
+  for (const event of events.slice(0, position + 1)) {
+    const tokens = tokensOf(event);
+    if (tokens) sum = addTokens(sum, tokens);
+  }
+  return sum;
 }
