@@ -1,6 +1,6 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, placeSuffix } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { hasHook, reviewEvent } from '../core/hooks.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
@@ -105,12 +105,18 @@ async function runApart(spec: AgentToolSpec, message: string, caller: ToolContex
     if (shown.errorCode !== undefined) last = shown;
   }
   if (last?.errorCode !== undefined && textOf(last.content) === '') {
-    throw new AppError('tool_failed', `Agent "${spec.agent.name}" failed: ${last.errorMessage ?? last.errorCode}`);
+    throw new AppError('tool_failed', `Agent "${spec.agent.name}" failed: ${messageOf(last) ?? last.errorCode}`);
   }
   if (last && asksUser(last)) {
     throw new AppError('not_supported', `Agent "${spec.agent.name}" has to ask the user, which it cannot do as a tool`);
   }
   return last;
+}
+
+/** Why the agent failed, without the place in its code: models read the answers of tools. */
+function messageOf({ errorMessage, customMetadata }: Event): string | undefined {
+  const where = isJsonObject(customMetadata) ? customMetadata['where'] : undefined;
+  return typeof where === 'string' ? errorMessage?.replace(placeSuffix(where), '') : errorMessage;
 }
 
 const asksUser = (event: Event): boolean => (event.longRunningToolIds?.length ?? 0) > 0 && textOf(event.content) === '';

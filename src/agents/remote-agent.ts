@@ -3,7 +3,7 @@ import { toA2aPart } from '../a2a/part-codec.ts';
 import { Peer } from '../a2a/peer.ts';
 import { takeTurn } from '../a2a/take-turn.ts';
 import type { A2aMessage, A2aPart } from '../a2a/wire.ts';
-import { AppError, errorText } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
 import { checkTimeLimit } from '../base/timers.ts';
@@ -20,6 +20,7 @@ import type {
 import type { Event } from '../schemas/event.ts';
 import { remoteEvent } from './remote-event.ts';
 import { outgoing } from './remote-message.ts';
+import { shownFailure } from './response-event.ts';
 import { checkAgentName } from './tree.ts';
 
 export interface RemoteAgentSpec {
@@ -96,5 +97,7 @@ function messageOf(ctx: RunContext) {
 function failureEvent(error: unknown, ctx: RunContext): Event {
   ctx.log?.warn({ agent: ctx.agent.name, err: error }, 'a remote agent failed');
   const errorCode = error instanceof AppError ? error.code : 'A2AClientError';
-  return newEvent(ctx, ctx.agent.name, { errorCode, errorMessage: errorText(error), turnComplete: true });
+  const { message: errorMessage, origin } = shownFailure(error, ctx.errors);
+  const metadata = origin && { customMetadata: origin };
+  return newEvent(ctx, ctx.agent.name, { errorCode, errorMessage, ...metadata, turnComplete: true });
 }

@@ -1,6 +1,6 @@
-import { AppError, errorText } from '../base/errors.ts';
+import { AppError, causedBy, describeError, errorText, originFields } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { define } from '../base/json.ts';
+import { define, type JsonObject } from '../base/json.ts';
 import { ModelError, type ModelResponse } from '../core/model.ts';
 import { eventTime, newEvent } from '../core/new-event.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
@@ -90,20 +90,37 @@ async function withOutput(event: Event, { ctx, definition, span }: Question): Pr
 export function errorEvent(question: Question, error: unknown): Event {
   const { ctx, definition, span } = question;
   const event = newEvent(ctx, definition.name, {
-    ...failureFields(error),
+    ...failureFields(error, ctx),
     actions: question.callbacks?.actions ?? newActions(),
   });
-  span.fail(error);
+  span.fail(error, ctx.errors?.detail(error)?.where);
   noteAnswer(span, event);
   return event;
 }
 
+/** What an event tells of an error. */
+export function shownFailure(
+  error: unknown,
+  errors: RunContext['errors'],
+): { message: string; origin: JsonObject | undefined } {
+  if (!errors) return { message: errorText(error), origin: undefined };
+  const shown = describeError(errors.report(error));
+  return { message: shown.message, origin: originFields(shown) };
+}
+
 /** How an event names a failure of the model: by the provider's word for it, and by the category of ours it is in. */
-export const failureFields = (error: unknown): Pick<Event, 'errorCode' | 'errorMessage' | 'customMetadata'> => ({
-  errorCode: codeOf(error),
-  errorMessage: errorText(error),
-  ...(error instanceof ModelError && { customMetadata: { errorCategory: error.category } }),
-});
+export function failureFields(
+  error: unknown,
+  { errors }: RunContext,
+): Pick<Event, 'errorCode' | 'errorMessage' | 'customMetadata'> {
+  const category = error instanceof ModelError ? { errorCategory: error.category } : undefined;
+  const { message, origin } = shownFailure(errors ? asModelError(error) : error, errors);
+  return {
+    errorCode: codeOf(error),
+    errorMessage: message,
+    ...((category ?? origin) && { customMetadata: { ...category, ...origin } }),
+  };
+}
 
 function codeOf(error: unknown): string {
   if (error instanceof ModelError) return error.providerCode ?? error.category;
@@ -113,7 +130,8 @@ function codeOf(error: unknown): string {
 /** What callers get to see of a failure the model's adapter did not foresee. */
 export function asModelError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  return new ModelError('UNKNOWN_ERROR', `The model failed: ${errorText(error)}`, { cause: error });
+  const what = 'The model failed';
+  return new ModelError('UNKNOWN_ERROR', `${what}: ${errorText(error)}`, causedBy(error, what));
 }
 
 function addLongRunningIds(event: Event, step: LlmStep): void {

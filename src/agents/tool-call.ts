@@ -1,3 +1,4 @@
+import type { ThrownDetail } from '../base/error-policy.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { cloneJson, isJsonObject, type JsonObject } from '../base/json.ts';
 import { limitOf } from '../base/timers.ts';
@@ -16,6 +17,8 @@ import { indexTree } from './tree.ts';
 
 /** What one call came to. No response: it is the application's to give, later. */
 export interface CallOutcome {
+  /** What the tool threw, where the author may know: for the event, not for the model. */
+  readonly thrown?: ThrownDetail | undefined;
   readonly call: FunctionCall;
   readonly response: JsonObject | undefined;
   readonly actions: EventActions;
@@ -51,9 +54,9 @@ export async function answerCall(call: FunctionCall, setting: CallSetting): Prom
   try {
     const response = await respond(attempt);
     noteJson(span, 'gcp.vertex.agent.tool_response', response ?? {});
-    return { call, response, actions: attempt.context.actions };
+    return { call, response, actions: attempt.context.actions, thrown: attempt.thrown };
   } catch (error) {
-    span.fail(error);
+    span.fail(error, ctx.errors?.detail(error)?.where);
     throw error;
   } finally {
     leave(attempt);
@@ -68,6 +71,8 @@ interface Attempt {
   context: ToolCallContext;
   readonly span: OpenSpan;
   readonly setting: CallSetting;
+  /** What the tool threw. */
+  thrown?: ThrownDetail | undefined;
 }
 
 function leave({ context, setting }: Attempt): void {
@@ -104,7 +109,8 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
       result = isLater ? {} : asResponse(value);
     } catch (error) {
       setting.ctx.signal.throwIfAborted();
-      span.fail(error);
+      attempt.thrown = setting.ctx.errors?.detail(error);
+      span.fail(error, attempt.thrown?.where);
       if (context.isGivenUp) await passOn(attempt);
       const answer = await callOnToolError(attempt, tool, args, error);
       if (answer === undefined) return errorAnswer(error);

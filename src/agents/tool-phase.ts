@@ -1,4 +1,5 @@
 import { newId } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import { defaultLimits } from '../core/run-config.ts';
 import type { RunContext } from '../core/runtime.ts';
@@ -101,8 +102,21 @@ function responseEvent(outcomes: readonly CallOutcome[], id: string, ctx: RunCon
     response ? [{ functionResponse: { id: call.id, name: call.name, response } }] : [],
   );
   if (parts.length > 1) noteMerged(parts, id, ctx);
-  if (parts.length > 0) return newEvent(ctx, ctx.agent.name, { id, content: { role: 'user', parts }, actions });
+  if (parts.length > 0) {
+    const event = newEvent(ctx, ctx.agent.name, { id, content: { role: 'user', parts }, actions });
+    const toolErrors = thrownByCall(outcomes);
+    if (toolErrors) event.customMetadata = { toolErrors };
+    return event;
+  }
   return changesAnything(actions) ? newEvent(ctx, ctx.agent.name, { id, actions }) : undefined;
+}
+
+/** What tools threw, by the ids of their calls. Models do not see the metadata of events. */
+function thrownByCall(outcomes: readonly CallOutcome[]): JsonObject | undefined {
+  const thrown = outcomes.flatMap(({ call, thrown: detail }) =>
+    detail ? [[call.id ?? call.name, { ...detail }]] : [],
+  );
+  return thrown.length > 0 ? (Object.fromEntries(thrown) as JsonObject) : undefined;
 }
 
 /** ADK's views show one span for an event with several responses. */

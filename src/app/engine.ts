@@ -1,9 +1,11 @@
 import { isLoopback } from '../base/addresses.ts';
+import { type ErrorPolicy, errorPolicy } from '../base/error-policy.ts';
 import { redactEnvironment } from '../base/redact.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { Plugin } from '../core/runtime.ts';
 import { Evaluations } from '../evaluation/evaluations.ts';
 import type { Log } from '../http/deps.ts';
+import { showsThrown } from '../http/surface.ts';
 import { agentFolders } from '../loaders/agent-folders.ts';
 import type { AppFinder } from '../loaders/app-source.ts';
 import { compiledFolders } from '../loaders/compiled.ts';
@@ -42,15 +44,19 @@ export interface Engine {
   /** What models cost, for estimates. */
   readonly prices: Prices;
   readonly tryTool: ReturnType<typeof toolTrier>;
+  /** Decides what callers see of what the code of authors throws. */
+  readonly errors: ErrorPolicy;
 }
 
 export interface EngineOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Whoever asks is the author, at a terminal: errors are shown in full, and need not be logged. */
+  readonly isTerminal?: boolean;
 }
 
 /** The engine a config stands for: the one place that picks implementations. */
-export function composeEngine(config: Config, { env, log }: EngineOptions): Engine {
+export function composeEngine(config: Config, { env, log, isTerminal = false }: EngineOptions): Engine {
   redactEnvironment(env);
   const apps = appFinder(config);
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
@@ -79,6 +85,11 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const { maxQueuedRuns: maxQueued } = config;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
   const line = durable?.line ?? new SessionQueue(maxQueued);
+  const errors = errorPolicy({
+    showsThrown: isTerminal || showsThrown(config.host, developmentOf(config)),
+    folders: [apps.base, process.cwd()],
+    log: isTerminal ? undefined : log,
+  });
   const surroundings = {
     loader,
     services,
@@ -86,6 +97,7 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
     plugins: pluginsFor(config, log),
     traces,
     log,
+    errors,
     credentials: credentialExchanger(secretOf(config, store)),
     runConfig: {
       maxLlmCalls: config.maxLlmCalls,
@@ -99,7 +111,20 @@ export function composeEngine(config: Config, { env, log }: EngineOptions): Engi
   const prices = loadPrices(config.prices);
   const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps, config), prices });
   const tryTool = toolTrier(surroundings);
-  return { apps, loader, services, runStore: store, databases, traces, runner, runs, evaluations, prices, tryTool };
+  return {
+    apps,
+    loader,
+    services,
+    runStore: store,
+    databases,
+    traces,
+    runner,
+    runs,
+    evaluations,
+    prices,
+    tryTool,
+    errors,
+  };
 }
 
 /** How far YAML agents reach. In development mode whoever uses the builder writes them. */

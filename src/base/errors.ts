@@ -68,25 +68,77 @@ export const httpStatus = {
 
 export type ErrorCode = keyof typeof httpStatus;
 
+export interface AppErrorOptions extends ErrorOptions {
+  readonly retryAfter?: number;
+  readonly publicMessage?: string;
+  readonly where?: string;
+  readonly errorId?: string;
+}
+
 /** A failure we foresee. Its message is shown to callers, so it names the thing and holds no secret and no path. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   /** Seconds after which a retry makes sense; becomes the `Retry-After` header. */
   readonly retryAfter: number | undefined;
+  /**
+   * The message without what an author's code threw, which is the cause then: callers who are not authors see this (see
+   * `ErrorPolicy`). Absent: the message is for all.
+   */
+  readonly publicMessage: string | undefined;
+  /** `file:line` of an author's code that threw. Only where callers may know. */
+  readonly where: string | undefined;
+  /** What the log calls the error that an author's code threw. */
+  readonly errorId: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { retryAfter?: number }) {
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options);
     this.code = code;
-    this.retryAfter = options?.retryAfter;
+    this.retryAfter = options.retryAfter;
+    this.publicMessage = options.publicMessage;
+    this.where = options.where;
+    this.errorId = options.errorId;
   }
 }
 
-/** What a caller may see of any thrown value. Unplanned errors keep their message to themselves. */
-export function describeError(error: unknown): { code: ErrorCode; message: string } {
-  if (error instanceof AppError) return { code: error.code, message: redact(error.message) };
-  return { code: 'internal', message: 'Internal error' };
+/** What a caller may see of an error. The message ends with `where`, if there is one. */
+export interface ShownError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly where?: string;
+  readonly errorId?: string;
 }
+
+/** What a caller may see of any thrown value. Errors that no `ErrorPolicy` has seen keep their message to themselves. */
+export function describeError(error: unknown): ShownError {
+  if (!(error instanceof AppError)) return { code: 'internal', message: 'Internal error' };
+  const { code, message, where, errorId } = error;
+  return {
+    code,
+    message: redact(message),
+    ...(where !== undefined && { where }),
+    ...(errorId !== undefined && { errorId }),
+  };
+}
+
+/** What the metadata of an event say of an error that the code of an author threw; `undefined` of others. */
+export const originFields = ({ where, errorId }: Partial<ShownError>): Record<string, string> | undefined =>
+  where === undefined && errorId === undefined
+    ? undefined
+    : { ...(where !== undefined && { where }), ...(errorId !== undefined && { errorId }) };
+
+/** How a message that tells of a place ends. */
+export const placeSuffix = (where: string): string => ` (at ${where})`;
+
+/** The options of an error that says `what` failed, and then what was thrown: callers who may not know that see `what`. */
+export const causedBy = (thrown: unknown, what: string): AppErrorOptions =>
+  thrown instanceof AppError && thrown.publicMessage === undefined
+    ? { cause: thrown }
+    : { cause: thrown instanceof AppError ? thrown.cause : thrown, publicMessage: what };
+
+/** How the log names an error: by the id under which it has told of it already, or by the error itself. */
+export const loggedError = (error: unknown): { errorId: string } | { err: unknown } =>
+  error instanceof AppError && error.errorId !== undefined ? { errorId: error.errorId } : { err: error };
 
 /** The message of any thrown value, secrets removed: for tool answers and logs, where the reader may know the details. */
 export function errorText(error: unknown): string {

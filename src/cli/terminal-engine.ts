@@ -29,7 +29,7 @@ export function placeOf(
 /** Throws UsageError for settings that do not fit together. */
 export function engineFor(config: Config, env: Readonly<Record<string, string | undefined>>): Engine {
   try {
-    return composeEngine(config, { env, log: plainLog });
+    return composeEngine(config, { env, log: plainLog, isTerminal: true });
   } catch (error) {
     if (error instanceof AppError && error.code === 'ConfigurationException') throw new UsageError(error.message);
     throw error;

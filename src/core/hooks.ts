@@ -1,4 +1,4 @@
-import { AppError, errorText } from '../base/errors.ts';
+import { AppError, causedBy, errorText } from '../base/errors.ts';
 import type { Event } from '../schemas/event.ts';
 import type { Session } from '../schemas/session.ts';
 import type { MaybePromise, Plugin, RunContext } from './runtime.ts';
@@ -127,5 +127,6 @@ const hookOf = <Name extends HookName>(plugin: Plugin, name: Name): AnyHook<Name
 
 function hookFailure({ name: plugin }: Plugin, hook: HookName, error: unknown): AppError {
   const code = error instanceof AppError ? error.code : 'internal';
-  return new AppError(code, `Plugin "${plugin}" failed in ${hook}: ${errorText(error)}`, { cause: error });
+  const what = `Plugin "${plugin}" failed in ${hook}`;
+  return new AppError(code, `${what}: ${errorText(error)}`, causedBy(error, what));
 }

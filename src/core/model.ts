@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { AppError } from '../base/errors.ts';
+import { AppError, type AppErrorOptions } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Blob, Content } from '../schemas/content.ts';
 import type { responseFields } from '../schemas/event.ts';
@@ -137,7 +137,7 @@ export class ModelError extends AppError {
   constructor(
     category: ModelErrorCategory,
     message: string,
-    options: ErrorOptions & { status?: number; providerCode?: string; retryAfter?: number } = {},
+    options: AppErrorOptions & { status?: number; providerCode?: string } = {},
   ) {
     super('model_failed', message, options);
     this.category = category;

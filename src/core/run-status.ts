@@ -75,8 +75,8 @@ const isModelFailure = ({ customMetadata }: Event): boolean =>
 
 /** What a run that something ended is called. */
 export function outcomeOfFailure(failure: unknown): RunOutcome {
-  const error = describeError(failure);
-  return { status: statusOfFailure(error.code), error };
+  const { code, message } = describeError(failure);
+  return { status: statusOfFailure(code), error: { code, message } };
 }
 
 const statusOfFailure = (code: string): RunStatus =>

@@ -1,3 +1,4 @@
+import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Content, Part } from '../schemas/content.ts';
@@ -133,6 +134,8 @@ export interface RunContext extends ReadonlyContext {
    * have done. Agents written as functions begin again.
    */
   readonly continuing?: boolean;
+  /** Decides what callers see of what the code of authors throws; absent: messages only, without ids and places. */
+  readonly errors?: ErrorPolicy;
   /** Trades what users answer to credential requests; absent: answers are taken as they are. */
   readonly credentials?: CredentialExchanger;
   /** What the user answered to credential requests, by their ids: handed to the exchanger, never stored. */

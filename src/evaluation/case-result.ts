@@ -1,3 +1,4 @@
+import type { ErrorPolicy } from '../base/error-policy.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
 import { type EvalMetricResult, evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
 import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../schemas/eval-result.ts';
@@ -16,6 +17,7 @@ export interface JudgingOptions {
   readonly agents: string;
   readonly prices: Prices;
   readonly ask: AskModel;
+  readonly errors: ErrorPolicy | undefined;
   readonly repetition: number;
   readonly signal: AbortSignal;
 }
@@ -33,7 +35,7 @@ export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
   const overall: EvalMetricResult[] = [];
   for (const { metric, asked } of metrics) {
     await yieldWhenDue();
-    const { ask, agents, prices, signal } = options;
+    const { ask, errors, agents, prices, signal } = options;
     const applied = await applyMetric(metric, {
       metric: asked,
       evalCase,
@@ -42,6 +44,7 @@ export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
       agents,
       prices,
       ask,
+      errors,
       signal,
     });
     overall.push(applied.overall);

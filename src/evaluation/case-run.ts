@@ -1,3 +1,4 @@
+import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError, describeError, errorText } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
@@ -26,6 +27,7 @@ export interface AgentSurroundings {
   readonly plugins?: readonly Plugin[];
   readonly traces?: SpanSink;
   readonly log?: RunLog;
+  readonly errors?: ErrorPolicy;
   readonly credentials?: CredentialExchanger;
   readonly runConfig?: RunConfig;
 }

@@ -111,6 +111,7 @@ async function runJob(options: SetRunOptions, agents: string, job: Job): Promise
       agents,
       prices,
       ask: book.ask,
+      errors: surroundings.errors,
       repetition,
       signal,
     });

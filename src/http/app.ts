@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { errorPolicy } from '../base/error-policy.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { limitBodyIdleTime } from './body-idle-timeout.ts';
 import { bodyMemoryLimiter } from './body-memory-limit.ts';
@@ -18,7 +19,7 @@ import { requestIdOf } from './request-id.ts';
 import { originForm } from './request-target.ts';
 import { routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
-import { defaultParts } from './surface.ts';
+import { defaultParts, showsThrown } from './surface.ts';
 import { Ticker } from './ticker.ts';
 import { unknownRoute } from './unknown-route.ts';
 import { registerUploads } from './uploads.ts';
@@ -28,7 +29,10 @@ const ticksPerKeepAlive = 15;
 /** Builds the server: everything but `listen`. Closing it drains the runs (see `HttpConfig.shutdownGraceMs`). */
 export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const config: HttpConfig = { ...httpDefaults, ...deps.config };
-  const sendProblem = problemSender(deps.log);
+  const development = config.development ?? defaultParts(config.host);
+  const policy = { showsThrown: showsThrown(config.host, development), folders: [process.cwd()], log: deps.log };
+  const errors = deps.errors ?? errorPolicy(policy);
+  const sendProblem = problemSender(deps.log, errors);
   const app = Fastify({ ...serverOptions(config), frameworkErrors: sendProblem });
   limitConnections(app.server, config);
 
@@ -40,15 +44,16 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     ticker: new Ticker(tickMs),
     keepAliveTicks: config.keepAliveMs / tickMs,
     stallTicks: config.stallMs / tickMs,
+    errors,
   };
   const live = new LiveSockets(config.livePingMs);
   const idleTicks = config.liveIdleMs / config.livePingMs;
   const { defaultApp } = config;
   const limits = { artifactLimitBytes: config.artifactLimitBytes, bodyLimitBytes: config.bodyLimitBytes };
-  const development = config.development ?? defaultParts(config.host);
   const operations = routeTable({
     ...deps,
     ...limits,
+    errors,
     development,
     active,
     sse,
@@ -65,7 +70,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJsonBody);
   // First, so that it closes the connections of requests the guard refuses.
-  await registerWebSockets(app, config.bodyLimitBytes, deps.log);
+  await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   const limitBodyMemory = bodyMemoryLimiter(config);
   const streamed = new WeakSet<FastifyRequest>();

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { LiveInput } from '../core/model.ts';
 import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
@@ -199,6 +200,8 @@ export interface HttpDeps {
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;
   readonly log: Log;
+  /** The same that the runner has. Absent: one that goes by `config`, and knows nothing of what the runner told. */
+  readonly errors?: ErrorPolicy;
   /** For clients to know what outlives the process. */
   readonly stores?: StoreKinds;
   /** For clients to show estimates; absent: none. */

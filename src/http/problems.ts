@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { diskFailure } from '../base/disk-failure.ts';
-import { AppError, describeError, type ErrorCode, httpStatus } from '../base/errors.ts';
+import type { ErrorPolicy } from '../base/error-policy.ts';
+import { AppError, describeError, type ErrorCode, httpStatus, loggedError } from '../base/errors.ts';
 import type { Problem } from '../schemas/records.ts';
 import { setCommonHeaders } from './common-headers.ts';
 import type { Log } from './deps.ts';
@@ -16,15 +16,15 @@ const maxInstanceLength = 512;
 const maxRest = 64 * 1024 * 1024;
 
 /** Answers every thrown error as an RFC 9457 problem. The only place where errors become responses. */
-export function problemSender(log: Log) {
+export function problemSender(log: Log, errors: ErrorPolicy) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = thrown === request.raw.errored ? bodyBrokeOff(thrown) : asAppError(thrown);
+    const error = thrown === request.raw.errored ? bodyBrokeOff(thrown) : errors.report(asAppError(thrown));
     const problem = { ...problemOf(error, request.url), requestId: request.id };
-    const fields = { err: error, requestId: request.id, route: request.routeOptions.url };
-    if (!(error instanceof AppError)) log.error(fields, 'request failed');
+    const fields = { ...loggedError(error), requestId: request.id, route: request.routeOptions.url };
+    if (error.errorId !== undefined) log.error(fields, 'request failed');
     else if (problem.status >= 500) log.warn(fields, 'request failed');
     if (reply.raw.headersSent) return; // the answer broke off
-    if (error instanceof AppError && error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
     if (!reply.hasHeader('x-request-id')) setCommonHeaders(request, reply, false); // Fastify ran no hook
     awaitRest(request, reply);
     reply
@@ -50,9 +50,9 @@ function awaitRest({ raw: { complete, headers, socket } }: FastifyRequest, reply
 const bodyBrokeOff = (cause: unknown): AppError =>
   new AppError('invalid_request', 'The request body did not arrive whole', { cause });
 
-/** The body of an error answer. Details of unplanned errors stay in the log. */
+/** The body of an error answer. */
 export function problemOf(error: unknown, url: string | undefined, statusInstead?: number): Problem {
-  const { code, message } = describeError(error);
+  const { code, message, ...origin } = describeError(error);
   const status = statusInstead ?? httpStatus[code];
   const instance = url?.split('?', 1)[0]?.slice(0, maxInstanceLength);
   return {
@@ -63,14 +63,15 @@ export function problemOf(error: unknown, url: string | undefined, statusInstead
     ...(instance === undefined ? {} : { instance }),
     error: message,
     code,
+    ...origin,
     ...(error instanceof AppError && error.cause instanceof z.ZodError ? { issues: issuesOf(error.cause) } : {}),
   };
 }
 
-/** The fields an error has on a stream that has begun: `error` for ADK clients, the other two as in an event. */
-export function errorFrame(thrown: unknown): { error: string; errorCode: ErrorCode; errorMessage: string } {
-  const { code, message } = describeError(thrown);
-  return { error: message, errorCode: code, errorMessage: message };
+/** The fields an error has on a stream that has begun: `error` for ADK clients, the others as in an event. */
+export function errorFrame(error: AppError): object {
+  const { code, message, ...origin } = describeError(error);
+  return { error: message, errorCode: code, errorMessage: message, ...origin };
 }
 
 const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -87,7 +88,7 @@ const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_request', 'The path is too long'],
 };
 
-/** Fastify's own complaints, and those of disks, in our words; everything else stays what it is. */
+/** Fastify's own complaints in our words; everything else stays what it is. */
 function asAppError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
@@ -95,5 +96,5 @@ function asAppError(error: unknown): unknown {
   if (known) return new AppError(known[0], known[1], { cause: error });
   const isCallersFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   if (isCallersFault) return new AppError('invalid_request', 'The request is not valid', { cause: error });
-  return diskFailure(error) ?? error;
+  return error;
 }

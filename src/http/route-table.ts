@@ -1,3 +1,4 @@
+import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
 import type { LiveSockets } from './live/sockets.ts';
@@ -33,6 +34,7 @@ export interface TableContext extends HttpDeps {
   readonly live: LiveSockets;
   readonly idleTicks: number;
   readonly isClosing: () => boolean;
+  readonly errors: ErrorPolicy;
   readonly defaultApp: string | undefined;
   readonly artifactLimitBytes: number;
   readonly bodyLimitBytes: number;
@@ -50,12 +52,12 @@ export interface Route extends Operation {
  * called, and are described nowhere.
  */
 export function routeTable(shared: TableContext): Route[] {
-  const { loader, services, traces, evaluations, development } = shared;
+  const { loader, services, traces, evaluations, development, errors } = shared;
   const context = { ...shared, rights: writeRights(development) };
   const served = (): Operation[] => routes.filter(({ surface }) => !isOff(surface, development));
   const routes: Route[] = [
     ...meantFor('api', [
-      ...appOperations({ loader, showsFaults: development.has('app-details') }),
+      ...appOperations({ loader, showsFaults: development.has('app-details'), errors }),
       ...sessionOperations({ ...context, evaluations: development.has('evaluation') ? evaluations : undefined }),
       ...sessionViewOperations(services),
       ...branchingOperations(context),

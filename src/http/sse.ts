@@ -1,6 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import type { ErrorPolicy } from '../base/error-policy.ts';
+import type { AppError } from '../base/errors.ts';
 import type { Frame } from '../core/runs.ts';
 import { eventJson, storedEventJson } from '../schemas/event.ts';
 import type { ActiveRun } from './active-runs.ts';
@@ -26,6 +28,8 @@ export interface SseOptions {
   readonly keepAliveTicks: number;
   /** Beats a client may leave the stream unread before it is cut. */
   readonly stallTicks: number;
+  /** Decides what clients see of a run that fails. */
+  readonly errors: ErrorPolicy;
 }
 
 /** Begins a run; `onQueued` is to be called when it has to wait for its turn. */
@@ -66,8 +70,9 @@ export async function sendRun(
   } catch (error) {
     isWaiting = false;
     if (!open.stream) throw error;
-    failure = error;
-    if (!run.clientLeft) open.stream.send(failureText(error));
+    const shown = options.errors.report(error);
+    failure = shown;
+    if (!run.clientLeft) open.stream.send(failureText(shown));
   } finally {
     open.stream?.end();
   }
@@ -88,13 +93,13 @@ export async function sendFrames(
       if (!stream.send(text)) await stream.ready();
     }
   } catch (error) {
-    if (!signal.aborted) stream.send(failureText(error));
+    if (!signal.aborted) stream.send(failureText(options.errors.report(error)));
   } finally {
     stream.end();
   }
 }
 
-const failureText = (error: unknown): string => `data: ${JSON.stringify(errorFrame(error))}\n\n`;
+const failureText = (error: AppError): string => `data: ${JSON.stringify(errorFrame(error))}\n\n`;
 
 /**
  * The writing end of a response that stays open. What is sent before the event loop turns leaves in one write, always

@@ -26,6 +26,10 @@ export type Surface = 'public' | 'api' | DevelopmentPart;
 export const defaultParts = (host: string): ReadonlySet<DevelopmentPart> =>
   new Set(isLoopback(host) ? developmentParts : []);
 
+/** Whether callers see what the code of authors threw: only authors can call, and are offered how their apps are made. */
+export const showsThrown = (host: string, development: ReadonlySet<DevelopmentPart>): boolean =>
+  isLoopback(host) && development.has('app-details');
+
 /** Whether an operation is switched off. */
 export const isOff = (surface: Surface, development: ReadonlySet<DevelopmentPart>): surface is DevelopmentPart =>
   surface !== 'public' && surface !== 'api' && !development.has(surface);

@@ -1,17 +1,13 @@
 import { execFile } from 'node:child_process';
 import { basename, isAbsolute, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AppError } from '../base/errors.ts';
+import { type CodePlace, pathOf, thrownAt } from '../base/thrown-at.ts';
 import { isWithin } from './agent-folders.ts';
 import type { AppSource } from './app-source.ts';
 import { isLocated } from './located.ts';
 
-interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly column?: number;
-}
+type Place = Pick<CodePlace, 'file' | 'line'> & Partial<CodePlace>;
 
 /**
  * The error of code that could not be loaded, as its author can use it: `app/file.ts:line:column: message`, with paths
@@ -53,22 +49,13 @@ function withoutPaths(text: string, base: string): string {
 function placeOf(error: unknown, base: string): Place | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const head = /^(\/[^\n]*|file:[^\n]*):(\d+)\n/.exec(stack);
-  if (head?.[1] && head[2]) {
+  const file = head?.[1] === undefined ? undefined : pathOf(head[1]);
+  if (file !== undefined && head?.[2]) {
     const caret = /^( *)\^/m.exec(stack.slice(0, stack.indexOf('\n    at ')))?.[1];
     const column = caret === undefined ? {} : { column: caret.length + 1 };
-    return { file: pathOf(head[1]), line: Number(head[2]), ...column };
+    return { file, line: Number(head[2]), ...column };
   }
-  for (const [, url = '', line = '', column = ''] of stack.matchAll(/(file:[^\s()]+):(\d+):(\d+)/g)) {
-    const file = pathOf(url);
-    if (isWithin(base, file) && !file.includes('/node_modules/')) {
-      return { file, line: Number(line), column: Number(column) };
-    }
-  }
-  return undefined;
-}
-
-function pathOf(url: string): string {
-  return url.startsWith('file:') ? fileURLToPath(url.replace(/\?.*$/, '')) : url;
+  return thrownAt(error, (path) => isWithin(base, path) && !path.includes('/node_modules/'));
 }
 
 const run = promisify(execFile);
@@ -81,7 +68,8 @@ async function syntaxErrorIn(files: readonly string[]): Promise<Place | undefine
     } catch (error) {
       const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
       const found = /^(.*):(\d+)\n/.exec(said);
-      if (found?.[1] && found[2]) return { file: pathOf(found[1]), line: Number(found[2]) };
+      const place = found?.[1] === undefined ? undefined : pathOf(found[1]);
+      if (place !== undefined && found?.[2]) return { file: place, line: Number(found[2]) };
     }
   }
   return undefined;

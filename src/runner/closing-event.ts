@@ -1,4 +1,4 @@
-import { describeError } from '../base/errors.ts';
+import { AppError, describeError, originFields } from '../base/errors.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Part } from '../schemas/content.ts';
@@ -17,15 +17,18 @@ interface RunPlace extends Pick<RunContext, 'session' | 'invocationId'> {
 export function closingEvent(ctx: RunPlace, last: Event | undefined, failure: unknown): Event | undefined {
   const open = openCalls(ctx);
   if (open.length === 0 && last?.errorCode !== undefined && !last.partial) return undefined;
-  const { code, message } = describeError(failure);
+  const shown = describeError(failure);
+  const { code, message } = shown;
   if (code === 'session_not_found') return undefined;
   const author = open[0]?.author ?? (last && last.author !== 'user' ? last.author : ctx.agent.name);
+  // A model reads the answers to open calls: what an author's code threw is not for it.
+  const why = (failure instanceof AppError && failure.publicMessage) || message;
+  const customMetadata = originFields(shown);
   return newEvent({ invocationId: ctx.invocationId }, author, {
     errorCode: code,
     errorMessage: message,
-    ...(open.length === 0
-      ? {}
-      : { content: { role: 'user', parts: open.map(({ call }) => unanswered(call, message)) } }),
+    ...(customMetadata && { customMetadata }),
+    ...(open.length === 0 ? {} : { content: { role: 'user', parts: open.map(({ call }) => unanswered(call, why)) } }),
     ...(open[0]?.branch === undefined ? {} : { branch: open[0].branch }),
   });
 }

@@ -1,4 +1,5 @@
 import { stopOnAbort } from '../base/abort.ts';
+import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
 import { newId } from '../base/ids.ts';
@@ -46,6 +47,8 @@ export interface RunnerOptions {
   readonly line?: RunLine;
   /** Where the runtime reports what it put up with. */
   readonly log?: RunLog;
+  /** Decides what callers see of what the code of authors throws. Default: `start` and runs throw it as it is. */
+  readonly errors?: ErrorPolicy;
   /** Trades what users answer to credential requests. */
   readonly credentials?: CredentialExchanger;
   /** Milliseconds each plugin and agent gets to close. Default 5,000. */
@@ -134,9 +137,14 @@ export class Runner {
       return this.#prepare(ctx, turn, { span, finish, live: undefined, begins: options?.begins });
     } catch (error) {
       span.fail(error);
-      await finish(error);
-      throw error;
+      const shown = this.#report(error);
+      await finish(shown);
+      throw shown;
     }
+  }
+
+  #report(error: unknown): unknown {
+    return this.#options.errors?.report(error) ?? error;
   }
 
   /** Copies a session up to an event (default: all of it). Throws `session_not_found`, `event_not_found`, `session_exists`. */
@@ -200,7 +208,7 @@ export class Runner {
       span: OpenSpan;
     },
   ): RunContext {
-    const { models, plugins = [], log, credentials } = this.#options;
+    const { models, plugins = [], log, errors, credentials } = this.#options;
     span.set({
       'gcp.vertex.agent.invocation_id': invocationId,
       'gcp.vertex.agent.session_id': session.id,
@@ -222,6 +230,7 @@ export class Runner {
       data: new Map(),
       trace: span.context,
       ...(log ? { log } : {}),
+      ...(errors ? { errors } : {}),
       ...(credentials ? { credentials } : {}),
       ...((runConfig.streamingMode === 'bidi' || holdsAnswers(request.newMessage)) && { credentialAnswers: new Map() }),
       signal: turn.signal,
@@ -253,6 +262,8 @@ export class Runner {
     let failureStored = false;
     let fragments = 0;
     let failure: unknown = leftEarly;
+    let shown: unknown = leftEarly; // the failure as callers see it
+    let late: AppError | undefined; // what a plugin's `afterRun` threw
     try {
       if (begins) await begins(ctx.signal);
       timer = startTimer(() => turn.abort(tooLong(limitMs)), limitMs);
@@ -267,37 +278,43 @@ export class Runner {
         const due = yieldWhenDue();
         if (due) await due;
       }
-      failure = undefined;
+      failure = shown = undefined;
       if (ctx.app.eventsCompaction) await this.#compact(ctx, span);
     } catch (error) {
       failure = error;
-      const closing = await this.#close(ctx, last, failure);
+      shown = this.#report(error);
+      const closing = await this.#close(ctx, last, { failure, shown });
       failureStored = true;
       if (closing) {
         turn.feed?.put(closing);
         yield closing;
       }
-      throw error;
+      throw shown;
     } finally {
       clearTimeout(timer);
       if (failure !== undefined && !failureStored) {
-        const closing = await this.#close(ctx, last, failure);
+        const closing = await this.#close(ctx, last, { failure, shown });
         if (closing) turn.feed?.put(closing);
       }
-      turn.feed?.end(failure);
-      if (failure !== undefined) span.fail(failure);
-      if (ctx.plugins.length > 0) await this.#afterRun(ctx, failure);
-      const released = finish(failure);
+      turn.feed?.end(shown);
+      if (failure !== undefined) span.fail(failure, ctx.errors?.detail(failure)?.where);
+      if (ctx.plugins.length > 0) [late] = await callAll(ctx, 'afterRun', { context: ctx });
+      const released = finish(shown);
       if (released) await released;
     }
+    if (late) throw this.#report(late);
   }
 
   /** Tells the plugins of a failure and stores the event that ends the run; storing it is best effort. */
-  async #close(ctx: RunContext, last: Event | undefined, failure: unknown): Promise<Event | undefined> {
+  async #close(
+    ctx: RunContext,
+    last: Event | undefined,
+    { failure, shown }: { failure: unknown; shown: unknown },
+  ): Promise<Event | undefined> {
     for (const err of await callAll(ctx, 'onRunError', { error: failure, context: ctx })) {
       ctx.log?.warn({ invocationId: ctx.invocationId, err }, 'a plugin failed');
     }
-    const closing = closingEvent(ctx, last, failure);
+    const closing = closingEvent(ctx, last, shown);
     if (!closing) return undefined;
     return store(closing, ctx).catch(() => undefined);
   }
@@ -314,11 +331,6 @@ export class Runner {
     } catch (error) {
       span.set({ 'agent_server.compaction.error': errorText(error) });
     }
-  }
-
-  async #afterRun(ctx: RunContext, failure: unknown): Promise<void> {
-    const failures = await callAll(ctx, 'afterRun', { context: ctx });
-    if (failures.length > 0 && failure === undefined) throw failures[0];
   }
 }
 

@@ -2,9 +2,10 @@ import { llmAgent } from '../agents/llm-agent.ts';
 import { definitionOf } from '../agents/llm-definition.ts';
 import type { LlmAgentSpec } from '../agents/llm-spec.ts';
 import { indexTree } from '../agents/tree.ts';
+import type { ThrownDetail } from '../base/error-policy.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Model } from '../core/model.ts';
 import type { Agent } from '../core/runtime.ts';
 import type { FunctionResponse } from '../schemas/content.ts';
@@ -26,6 +27,8 @@ export interface ToolTrial extends SessionOwner {
 export interface ToolOutcome {
   /** Absent while the answer is somebody else's to give: the user's, or the application's. */
   readonly response?: FunctionResponse;
+  /** What the tool threw, where callers may know. */
+  readonly thrown?: ThrownDetail;
   /** What the tool changed. */
   readonly actions?: EventActions;
   /** Everything that happened. */
@@ -79,9 +82,16 @@ function guardsOf(agent: Agent): Partial<LlmAgentSpec> {
 function outcomeOf(events: readonly Event[], callId: string): ToolOutcome {
   for (const event of events) {
     const response = functionResponses(event).find(({ id }) => id === callId);
-    if (response) return { response, actions: event.actions, events };
+    if (response) return { response, ...thrownBy(callId, event), actions: event.actions, events };
   }
   return { events };
+}
+
+/** What the tool threw, as the event with its answer notes it. */
+function thrownBy(callId: string, { customMetadata }: Event): { thrown?: ThrownDetail } {
+  const toolErrors = isJsonObject(customMetadata) ? customMetadata['toolErrors'] : undefined;
+  const thrown = isJsonObject(toolErrors) ? toolErrors[callId] : undefined;
+  return thrown === undefined ? {} : { thrown: thrown as ThrownDetail }; // written by `runTools`
 }
 
 /** A model that makes one call and knows nothing else. */

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { abortable, completesWithin, LinkedAbort } from '../base/abort.ts';
 import { ByteBudget } from '../base/byte-budget.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, loggedError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { roughSize } from '../base/rough-size.ts';
 import { Semaphore } from '../base/semaphore.ts';
@@ -277,7 +277,8 @@ export class RunDesk implements Runs {
       for await (const event of events) run.feed.put(event);
     } catch (error) {
       failure = error;
-      if (!(error instanceof AppError)) this.#options.log?.warn({ err: error, runId: run.key.runId }, 'run failed');
+      const isForeseen = error instanceof AppError && error.errorId === undefined;
+      if (!isForeseen) this.#options.log?.warn({ ...loggedError(error), runId: run.key.runId }, 'run failed');
     }
     run.end(failure);
     if (failure instanceof AppError && failure.code === 'session_not_found') this.#background.drop(run);

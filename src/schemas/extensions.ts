@@ -118,7 +118,17 @@ export const ToolTrial = lenient({
   userId: Name.default('user'),
 }).meta({ id: 'ToolTrial' });
 
-/** What came of it: `response` is `null` while the answer is not the tool's to give. Time is in milliseconds. */
+/** What code of an app threw: the name of the error, its message, and the `file:line` that threw it. */
+const Thrown = z.object({
+  name: z.string().optional(),
+  message: z.string(),
+  where: z.string().optional(),
+});
+
+/**
+ * What came of it: `response` is `null` while the answer is not the tool's to give, `thrown` is what the tool threw, in
+ * development only. Time is in milliseconds.
+ */
 export const ToolOutcome = z
   .object({
     response: jsonObject.nullable(),
@@ -126,6 +136,7 @@ export const ToolOutcome = z
     artifacts: z.record(z.string(), z.number()),
     requests: z.array(OpenRequest),
     ms: z.number(),
+    thrown: Thrown.optional(),
   })
   .meta({ id: 'ToolOutcome' });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;

@@ -42,7 +42,10 @@ export type ListEventsResponse = z.infer<typeof ListEventsResponse>;
 export const GraphResponse = z.object({ dotSrc: z.string() }).meta({ id: 'GraphResponse' });
 export type GraphResponse = z.infer<typeof GraphResponse>;
 
-/** RFC 9457 problem, plus `error` (same text as `detail`) and `code` for ADK clients and for programs. */
+/**
+ * RFC 9457 problem, plus `error` (same text as `detail`) and `code` for ADK clients and for programs. `errorId` and
+ * `where` (`file:line`, in development only) tell of what the code of an app threw.
+ */
 export const Problem = z
   .object({
     type: z.string(),
@@ -53,6 +56,8 @@ export const Problem = z
     error: z.string(),
     code: z.string(),
     requestId: z.string().optional(),
+    errorId: z.string().optional(),
+    where: z.string().optional(),
   })
   .loose()
   .meta({ id: 'Problem' });

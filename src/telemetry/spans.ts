@@ -48,8 +48,8 @@ export interface OpenSpan {
   setLazy(name: string, value: LazyText, bytes: number): void;
   /** What is held of a session for all requests in its traces, brought up to date. `undefined` when nobody keeps the span. */
   historyOf(session: Session): SessionHistory | undefined;
-  /** Notes an error; the span still has to end. */
-  fail(error: unknown): void;
+  /** Notes an error, and the `file:line` that threw it if that may be known; the span still has to end. */
+  fail(error: unknown, where?: string): void;
   end(): void;
 }
 
@@ -189,9 +189,13 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     return this.sink?.historyOf?.(this, session);
   }
 
-  fail(error: unknown): void {
+  fail(error: unknown, where?: string): void {
     const text = errorText(error);
-    this.set({ 'error.type': error instanceof Error ? error.name : 'Error', 'error.message': text });
+    this.set({
+      'error.type': error instanceof Error ? error.name : 'Error',
+      'error.message': text,
+      ...(where !== undefined && { 'agent_server.error.where': where }),
+    });
     this.#otel?.span.setStatus({ code: SpanStatusCode.ERROR, message: text });
   }
 

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { errorPolicy } from '../../src/base/error-policy.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, Plugin, RunContext } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig } from '../../src/http/deps.ts';
+import { defaultParts, showsThrown } from '../../src/http/surface.ts';
 import { SessionQueue } from '../../src/runner/queue/local-queue.ts';
 import { DurableLine } from '../../src/runs/cluster/leased-queue.ts';
 import { RunDesk } from '../../src/runs/run-service.ts';
@@ -106,7 +108,10 @@ async function runServer(
   const { sessions, artifacts, runs: store, databases } = opened;
   const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued }) };
   const line = durable?.line ?? new SessionQueue(maxQueued);
+  const host = config?.host ?? '127.0.0.1';
+  const errors = errorPolicy({ showsThrown: showsThrown(host, defaultParts(host)), folders: [process.cwd()] });
   const { runner, key, services } = await testRunner(agent, {
+    errors,
     line,
     services: { sessions, artifacts },
     credentials: credentialExchanger(store && (() => store.secret())),
@@ -126,6 +131,7 @@ async function runServer(
     runs: desk,
     traces: new TraceRecorder(),
     version: '1.2.3',
+    errors,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     config: { shutdownGraceMs: 0, ...config },
   });

@@ -124,30 +124,34 @@ it('ends a stream that fails with an error frame', async () => {
   );
 });
 
-it('keeps what it did not foresee to itself and to the log', async () => {
+it('tells other machines of what it did not foresee by an id that the log explains', async () => {
   const secret = new Error('postgres://me:secret@db failed');
   const { app, logged } = await server({
     // oxlint-disable-next-line require-yield
     async *script() {
       throw secret;
     },
+    config: { host: '0.0.0.0' },
   });
 
   const run = await app.inject({ method: 'POST', url: '/run', payload: runBody() });
   const stream = await app.inject({ method: 'POST', url: '/run_sse', payload: runBody() });
 
   expect(run.statusCode).toBe(500);
-  expect(run.json()).toMatchObject({ code: 'internal', detail: 'Internal error' });
+  const { errorId } = run.json<{ errorId: string }>();
+  const detail = `Internal error (id ${errorId})`;
+  expect(run.json()).toMatchObject({ code: 'internal', detail, error: detail });
   expect(stream.body).toBe(
-    'data: {"error":"Internal error","errorCode":"internal","errorMessage":"Internal error"}\n\n',
+    `data: ${JSON.stringify({ error: detail, errorCode: 'internal', errorMessage: detail, errorId })}\n\n`,
   );
   expect(logged).toEqual([
+    { level: 'error', fields: { err: secret, errorId }, message: 'internal error' },
     {
       level: 'error',
-      fields: { err: secret, requestId: run.headers['x-request-id'], route: '/run' },
+      fields: { errorId, requestId: run.headers['x-request-id'], route: '/run' },
       message: 'request failed',
     },
-    { level: 'warn', fields: { err: secret, requestId: stream.headers['x-request-id'] }, message: 'stream failed' },
+    { level: 'warn', fields: { errorId, requestId: stream.headers['x-request-id'] }, message: 'stream failed' },
   ]);
 });
 

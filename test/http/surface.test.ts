@@ -80,7 +80,7 @@ it('lists apps without what is wrong with them', async () => {
   const summary = { name: 'broken', error: 'This app does not work as it is' };
   expect((await app.inject('/list-apps?detailed=true')).json()).toMatchObject({ apps: [summary] });
   expect((await local.app.inject('/list-apps?detailed=true')).json()).toMatchObject({
-    apps: [{ error: 'Internal error' }],
+    apps: [{ error: expect.stringContaining('at /home/ada/agents/broken/agent.ts:3') }],
   });
 });
 

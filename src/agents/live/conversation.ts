@@ -62,7 +62,7 @@ export async function* converse(
   for await (const heard of merge<Heard>(sources, { onStop })) {
     if (heard === 'end') return undefined;
     if ('failure' in heard) {
-      yield newEvent(ctx, definition.name, failureFields(heard.failure));
+      yield newEvent(ctx, definition.name, failureFields(heard.failure, ctx));
       throw asModelError(heard.failure);
     }
     if ('response' in heard) {

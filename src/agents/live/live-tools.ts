@@ -1,4 +1,5 @@
 import { LinkedAbort, stopOnAbort } from '../../base/abort.ts';
+import type { ThrownDetail } from '../../base/error-policy.ts';
 import { AppError, errorText } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { LiveInput } from '../../core/model.ts';
@@ -158,7 +159,8 @@ export class LiveTools {
         if (!(await this.#tell(tool.name, asResponse(item), context))) return;
       }
     } catch (error) {
-      if (!stop.signal.aborted) await this.#tell(tool.name, { error: errorText(error) }, context);
+      const thrown = this.#ctx.errors?.detail(error);
+      if (!stop.signal.aborted) await this.#tell(tool.name, { error: errorText(error) }, context, thrown);
     } finally {
       this.#streams.delete(callId);
       overheard.end();
@@ -166,9 +168,10 @@ export class LiveTools {
     }
   }
 
-  #tell(name: string, response: JsonObject, context: ToolCallContext): Promise<boolean> {
+  #tell(name: string, response: JsonObject, context: ToolCallContext, thrown?: ThrownDetail): Promise<boolean> {
     const content = { role: 'user', parts: [{ text: returned(name, response) }] };
     const event = newEvent(this.#ctx, this.#ctx.agent.name, { content, actions: takenFrom(context) });
+    if (thrown) event.customMetadata = { toolErrors: { [context.functionCallId]: { ...thrown } } };
     return this.#mailbox.put({ event, tells: content });
   }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ErrorPolicy } from '../../base/error-policy.ts';
+import { thrownAt } from '../../base/thrown-at.ts';
 import {
   type EvalMetric,
   type EvalMetricResult,
@@ -24,6 +26,8 @@ export interface MetricInput {
   /** What models cost, by the beginning of their names. */
   readonly prices: Prices;
   readonly ask: AskModel;
+  /** Decides what callers see of what a metric of an author's throws. */
+  readonly errors?: ErrorPolicy | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -72,7 +76,7 @@ export async function applyMetric(metric: Metric, input: MetricInput): Promise<A
     return { overall: resultOf(metric, input, { ...whole, ...(reason !== undefined && { reason }) }), turns: results };
   } catch (error) {
     input.signal.throwIfAborted();
-    const failed = resultOf(metric, input, { reason: `${faultWords}${whyOf(error)}` });
+    const failed = resultOf(metric, input, { reason: `${faultWords}${whyOf(error, input.errors)}` });
     return { overall: failed, turns: input.actual.map(() => failed) };
   }
 }
@@ -92,7 +96,8 @@ function firstReason(turns: readonly TurnScore[], results: readonly EvalMetricRe
   return reason === undefined ? undefined : `Turn ${at + 1}: ${reason}`;
 }
 
-const whyOf = (error: unknown): string => {
+const whyOf = (error: unknown, errors: ErrorPolicy | undefined): string => {
+  if (errors && thrownAt(error)) return errors.report(error).message;
   if (error instanceof z.ZodError) return z.prettifyError(error);
   return error instanceof Error ? error.message : String(error);
 };

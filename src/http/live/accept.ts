@@ -1,17 +1,26 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
+import type { ErrorPolicy } from '../../base/error-policy.ts';
+import { loggedError } from '../../base/errors.ts';
 import type { Log } from '../deps.ts';
+import { fitted } from './close-codes.ts';
 
 /** How long a client may take to answer the frame that closes its connection. */
 const closeTimeout = 2_000;
 
+/** Who is told of a connection that fails: the log, and the client as far as it may know. */
+interface Told {
+  readonly log: Log;
+  readonly errors: ErrorPolicy;
+}
+
 /** Lets the routes that can, accept WebSockets with messages of at most this size. */
-export async function registerWebSockets(app: FastifyInstance, maxPayload: number, log: Log): Promise<void> {
+export async function registerWebSockets(app: FastifyInstance, maxPayload: number, told: Told): Promise<void> {
   const options = { maxPayload, clientTracking: false, closeTimeout };
   await app.register(websocket, {
     options,
-    errorHandler: (error, socket, { id }) => tellFailure(error, socket, { log, requestId: id }),
+    errorHandler: (error, socket, { id }) => tellFailure(error, socket, { ...told, requestId: id }),
     preClose: (done) => done(), // whoever keeps the sockets tells the clients why
   });
   app.websocketServer.on('headers', (lines: string[], request: IncomingMessage) => {
@@ -23,11 +32,12 @@ export async function registerWebSockets(app: FastifyInstance, maxPayload: numbe
 function tellFailure(
   error: Error,
   socket: WebSocket,
-  { log, requestId }: { readonly log: Log; readonly requestId: string },
+  { log, errors, requestId }: Told & { readonly requestId: string },
 ): void {
   if (socket.readyState === socket.OPEN) {
-    log.error({ err: error, requestId }, 'WebSocket failed');
-    socket.close(1011, 'Internal error');
+    const shown = errors.report(error);
+    log.error({ ...loggedError(shown), requestId }, 'WebSocket failed');
+    socket.close(1011, fitted(shown.message));
   } else {
     log.info({ reason: error.message, requestId }, 'WebSocket broken');
   }

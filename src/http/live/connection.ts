@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from '@fastify/websocket';
+import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { AppError, describeError } from '../../base/errors.ts';
 import type { LiveInput } from '../../core/model.ts';
 import { type Event, eventJson } from '../../schemas/event.ts';
@@ -19,6 +20,8 @@ export interface LiveLimits {
   /** Beats without a frame in either direction after which the connection is closed. */
   readonly idleTicks: number;
   readonly log: Log;
+  /** Decides what the client sees of a run that fails. */
+  readonly errors: ErrorPolicy;
   /** What the request for the connection is called in the log. */
   readonly requestId?: string;
 }
@@ -58,11 +61,11 @@ export class LiveConnection {
       }
       this.close({ code: 1000, reason: '' });
     } catch (error) {
-      if (!this.#isOver && !(error instanceof AppError)) {
-        const { log, requestId } = this.#limits;
-        log.error({ err: error, requestId }, 'live run failed');
-      }
-      this.close(closingFor(error));
+      const { log, errors, requestId } = this.#limits;
+      const shown = errors.report(error);
+      const { errorId } = shown;
+      if (!this.#isOver && errorId !== undefined) log.error({ errorId, requestId }, 'live run failed');
+      this.close(closingFor(shown));
     } finally {
       clearTimeout(this.#runTimer);
       this.#inbox.end();

@@ -51,13 +51,14 @@ export function toolRunOperations({ tryTool }: Pick<HttpDeps, 'tryTool'>): Opera
       answer: { schema: ToolOutcome },
       async handle({ params, body }, { reply }): Promise<ToolOutcome> {
         const startedAt = performance.now();
-        const { response, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));
+        const { response, thrown, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));
         return {
           response: response?.response ?? null,
           stateDelta: actions?.stateDelta ?? {},
           artifacts: actions?.artifactDelta ?? {},
           requests: openRequests(events),
           ms: performance.now() - startedAt,
+          ...(thrown && { thrown }),
         };
       },
     }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { AppError, describeError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
 import type { AgentLoader, App } from '../../core/runtime.ts';
@@ -15,9 +16,10 @@ interface AppRoutes {
   readonly loader: AgentLoader;
   /** Whether the list tells what is wrong with an app, and when it was reloaded. */
   readonly showsFaults: boolean;
+  readonly errors: ErrorPolicy;
 }
 
-export function appOperations({ loader, showsFaults }: AppRoutes): Operation[] {
+export function appOperations({ loader, showsFaults, errors }: AppRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
@@ -31,7 +33,7 @@ export function appOperations({ loader, showsFaults }: AppRoutes): Operation[] {
         if (!query.detailed) return names;
         const apps: AppSummary[] = [];
         for (const name of names) {
-          const { error, reloads, ...summary } = await summaryOf(loader, name); // one by one: each may load code
+          const { error, reloads, ...summary } = await summaryOf(loader, name, errors); // one by one: each may load code
           if (showsFaults)
             apps.push({ ...summary, ...(error !== undefined && { error }), ...(reloads && { reloads }) });
           else apps.push({ ...summary, ...(error !== undefined && { error: 'This app does not work as it is' }) });
@@ -66,7 +68,7 @@ const describe = ({ name, rootAgent, language = 'typescript' }: App) => ({
   isComputerUse: false,
 });
 
-async function summaryOf(loader: AgentLoader, name: string): Promise<AppSummary> {
+async function summaryOf(loader: AgentLoader, name: string, errors: ErrorPolicy): Promise<AppSummary> {
   try {
     const app = await loader.loadAgent(name);
     const failure = loader.failureOf?.(name); // of an edit; what answers is the version before it
@@ -74,12 +76,12 @@ async function summaryOf(loader: AgentLoader, name: string): Promise<AppSummary>
     return {
       ...describe(app),
       name,
-      ...(failure && { error: describeError(failure).message }),
+      ...(failure && { error: describeError(errors.report(failure)).message }),
       ...(reloads.length > 0 && { reloads: [...reloads] }),
     };
   } catch (error) {
     const unknown = { rootAgentName: '', description: '', language: 'typescript', isComputerUse: false } as const;
-    return { name, ...unknown, error: describeError(error).message };
+    return { name, ...unknown, error: describeError(errors.report(error)).message };
   }
 }
 

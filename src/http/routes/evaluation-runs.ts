@@ -138,7 +138,7 @@ function streamOperation({ evaluations, active, sse }: EvaluationRunRoutes): Ope
         return reply;
       } catch (error) {
         if (!stream) throw error;
-        send(errorFrame(error));
+        send(errorFrame(sse.errors.report(error)));
         return reply;
       } finally {
         stream?.end();

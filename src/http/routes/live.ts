@@ -1,3 +1,4 @@
+import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { AppError } from '../../base/errors.ts';
 import { Event } from '../../schemas/event.ts';
 import type { LiveStarter, Log } from '../deps.ts';
@@ -19,9 +20,10 @@ interface LiveRoutes {
   readonly idleTicks: number;
   readonly defaultApp: string | undefined;
   readonly log: Log;
+  readonly errors: ErrorPolicy;
 }
 
-export function liveOperations({ runner, live, idleTicks, defaultApp, log }: LiveRoutes): Operation[] {
+export function liveOperations({ runner, live, idleTicks, defaultApp, log, errors }: LiveRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
@@ -45,7 +47,8 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log }: Liv
           socket.close(1008, fitted(run));
           return;
         }
-        const connection = new LiveConnection(socket, request.raw.socket, { idleTicks, log, requestId: request.id });
+        const limits = { idleTicks, log, errors, requestId: request.id };
+        const connection = new LiveConnection(socket, request.raw.socket, limits);
         live.add(
           connection,
           connection.serve((input, signal) =>

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { loggedError } from '../../base/errors.ts';
 import type { Frame, Runs } from '../../core/runs.ts';
 import { Event, eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
@@ -74,7 +75,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
         try {
           const failure = await sendRun(reply, (onQueued) => runner.start(request, run.signal, { onQueued }), run, sse);
           if (failure !== undefined && !run.signal.aborted) {
-            log.warn({ err: failure, requestId: reply.request.id }, 'stream failed');
+            log.warn({ ...loggedError(failure), requestId: reply.request.id }, 'stream failed');
           }
           return reply;
         } finally {

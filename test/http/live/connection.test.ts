@@ -31,7 +31,7 @@ it.each([
   [new AppError('model_failed', `é${'x'.repeat(300)}`), 1011, `é${'x'.repeat(121)}`],
   [new AppError('model_failed', `${'x'.repeat(122)}é`), 1011, 'x'.repeat(122)],
   [new AppError('model_failed', 'bad key AIzaSyA1234567890'), 1011, 'bad key [redacted]'],
-  [new Error('secret details'), 1011, 'Internal error'],
+  [new Error('out of order'), 1011, expect.stringMatching(/^Error: out of order \(at test\/http\/live\/.*\.ts:\d+\)$/)],
 ])('closes after %s with code and reason', async (error, code, reason) => {
   const { connect } = await failingWith(error);
   const client = await connect();
