@@ -18,9 +18,15 @@ type NextOf<Name extends AroundName> = ParamsOf<Name>['next'];
 /** Hooks of which every plugin's is called, and whose results are not looked at. */
 type ObserverName = 'afterRun' | 'onRunError';
 
-/** The plugins that take part in a run on this session. */
+/** The plugins that take part in a run on this session. What `appliesTo` throws names the plugin, as for every hook. */
 export function pluginsFor(session: Session, plugins: readonly Plugin[]): Plugin[] {
-  return plugins.filter((plugin) => plugin.appliesTo?.({ session }) ?? true);
+  return plugins.filter((plugin) => {
+    try {
+      return plugin.appliesTo?.({ session }) ?? true;
+    } catch (error) {
+      throw hookFailure(plugin, 'appliesTo', error);
+    }
+  });
 }
 
 /** Whether a plugin, or the agent with its own callbacks, has this hook. */
@@ -125,7 +131,7 @@ type AnyHook<Name extends HookName> = (params: ParamsOf<Name>) => MaybePromise<R
 const hookOf = <Name extends HookName>(plugin: Plugin, name: Name): AnyHook<Name> | undefined =>
   plugin[name] as AnyHook<Name> | undefined;
 
-function hookFailure({ name: plugin }: Plugin, hook: HookName, error: unknown): AppError {
+function hookFailure({ name: plugin }: Plugin, hook: keyof Plugin, error: unknown): AppError {
   const code = error instanceof AppError ? error.code : 'internal';
   const what = `Plugin "${plugin}" failed in ${hook}`;
   return new AppError(code, `${what}: ${errorText(error)}`, causedBy(error, what));

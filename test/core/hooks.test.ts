@@ -98,6 +98,27 @@ function failingThird(): ReturnType<typeof replyModel> {
   });
 }
 
+it.each([
+  ['appliesTo', 'No taste'],
+  ['onUserMessage', 'No ears'],
+  ['beforeRun', 'No start'],
+  ['onEvent', 'No eyes'],
+  ['afterRun', 'No end'],
+  ['beforeToolSelection', 'No choice'],
+])('names the plugin and the hook when %s fails', async (hook, message) => {
+  const cause = new Error(message);
+  const fail = (): never => {
+    throw cause;
+  };
+  const root = llmAgent({ name: 'root', model: replyModel() });
+  const { runner, key } = await testRunner(root, { plugins: [{ name: 'broken', [hook]: fail }] });
+
+  await expect(runAll(runner, say(key, 'Hi'))).rejects.toMatchObject({
+    message: `Plugin "broken" failed in ${hook}: ${message}`,
+    cause,
+  });
+});
+
 it('calls a hook as a method of its plugin', async () => {
   class Counting implements Plugin {
     readonly name = 'counting';
