@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { buildApp } from '../http/app.ts';
 import type { AppFinder } from '../loaders/app-source.ts';
-import type { RunDesk } from '../runs/run-service.ts';
+import type { RunService } from '../runs/run-service.ts';
 import { keepCollecting, type RetentionLimits } from '../services/retention.ts';
 import { parseServiceUri } from '../services/service-uri.ts';
 import { type Config, developmentOf, retentionOf } from './config.ts';
@@ -37,7 +37,7 @@ export async function compose(config: Config, { env, log, version }: ComposeOpti
   runs.start();
   const collecting = new AbortController();
   const limits = retentionOf(config);
-  const deleteIdle: RunDesk['deleteIdleSession'] = async (key, sinceTime) => {
+  const deleteIdle: RunService['deleteIdleSession'] = async (key, sinceTime) => {
     const isDeleted = await runs.deleteIdleSession(key, sinceTime);
     if (isDeleted) engine.traces.forget(key);
     return isDeleted;

@@ -13,11 +13,11 @@ import { DirectoryLoader } from '../loaders/reloading-loader.ts';
 import { appNotFound } from '../loaders/static.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import { pluginNamed } from '../plugins/registry.ts';
-import { SessionQueue } from '../runner/queue/local-queue.ts';
+import { LocalRunQueue } from '../runner/queue/local-queue.ts';
 import { Runner } from '../runner/runner.ts';
 import { toolTrier } from '../runner/try-tool.ts';
-import { DurableLine } from '../runs/cluster/leased-queue.ts';
-import { RunDesk } from '../runs/run-service.ts';
+import { LeasedRunQueue } from '../runs/cluster/leased-queue.ts';
+import { RunService } from '../runs/run-service.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { type Databases, type OpenedServices, openServices } from '../services/open-services.ts';
 import { TraceRecorder } from '../telemetry/recorder.ts';
@@ -39,7 +39,7 @@ export interface Engine {
   readonly databases: Databases;
   readonly traces: TraceRecorder;
   readonly runner: Runner;
-  readonly runs: RunDesk;
+  readonly runs: RunService;
   readonly evaluations: Evaluations;
   /** What models cost, for estimates. */
   readonly prices: Prices;
@@ -78,13 +78,13 @@ export function composeEngine(config: Config, { env, log, isTerminal = false }: 
     ...config,
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     google: googleFrom(env),
-    isInUse: (key) => line.of(key).length > 0,
+    isInUse: (key) => queue.runsOf(key).length > 0,
     onEvicted: (key) => traces.forget(key),
   });
   const services = { sessions, artifacts, memories };
   const { maxQueuedRuns: maxQueued } = config;
-  const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued, log }) };
-  const line = durable?.line ?? new SessionQueue(maxQueued);
+  const durable = store && { store, queue: new LeasedRunQueue({ store, sessions, maxQueued, log }) };
+  const queue = durable?.queue ?? new LocalRunQueue(maxQueued);
   const errors = errorPolicy({
     showsThrown: isTerminal || showsThrown(config.host, developmentOf(config)),
     folders: [apps.base, process.cwd()],
@@ -105,9 +105,9 @@ export function composeEngine(config: Config, { env, log, isTerminal = false }: 
       timeoutMs: config.runTimeout,
     },
   };
-  const runner = new Runner({ ...surroundings, line, onBusy: config.onBusy });
+  const runner = new Runner({ ...surroundings, queue, onBusy: config.onBusy });
   const { runTtl: runTtlMs, maxBackgroundRuns } = config;
-  const runs = new RunDesk({ runner, line, services, log, durable, runTtlMs, maxBackgroundRuns });
+  const runs = new RunService({ runner, queue, services, log, durable, runTtlMs, maxBackgroundRuns });
   const prices = loadPrices(config.prices);
   const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps, config), prices });
   const tryTool = toolTrier(surroundings);

@@ -5,8 +5,8 @@ import { type Config, retentionOf } from '../app/config.ts';
 import { googleFrom } from '../app/google-env.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
-import { SessionQueue } from '../runner/queue/local-queue.ts';
-import { DurableLine } from '../runs/cluster/leased-queue.ts';
+import { LocalRunQueue } from '../runner/queue/local-queue.ts';
+import { LeasedRunQueue } from '../runs/cluster/leased-queue.ts';
 import { SessionDeletion } from '../runs/session-deletion.ts';
 import type { Session } from '../schemas/session.ts';
 import { exportLines, type Imported, importLines, importSessions } from '../services/archive.ts';
@@ -131,8 +131,8 @@ async function collect(
       ].join(' or ')}`,
     );
   }
-  const line = services.runs && new DurableLine({ store: services.runs, sessions: services.sessions });
-  const deletion = new SessionDeletion({ line: line ?? new SessionQueue(), services });
+  const line = services.runs && new LeasedRunQueue({ store: services.runs, sessions: services.sessions });
+  const deletion = new SessionDeletion({ queue: line ?? new LocalRunQueue(), services });
   const deleteIdle: SessionDeletion['deleteIdle'] = (key, sinceTime) => deletion.deleteIdle(key, sinceTime);
   try {
     report(await collectGarbage({ ...services, deleteIdle }, limits, options), isLimited, options.isTrial);

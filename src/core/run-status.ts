@@ -16,7 +16,7 @@ export const shownEvents = (session: Session, runId: string): Event[] =>
   session.events.filter((event) => event.invocationId === runId && isShown(event));
 
 /** The runs of a session as its events tell of them, oldest first. They are taken to be over. */
-export function runsIn(session: Session): Run[] {
+export function deriveRuns(session: Session): Run[] {
   const byRun = new Map<string, Event[]>();
   for (const event of session.events) {
     const events = byRun.get(event.invocationId);
@@ -28,7 +28,7 @@ export function runsIn(session: Session): Run[] {
 }
 
 /** One of them; `undefined` when no event tells of it. */
-export function runIn(session: Session, id: string): Run | undefined {
+export function deriveRun(session: Session, id: string): Run | undefined {
   const first = session.events.findIndex((event) => event.invocationId === id);
   if (first < 0) return undefined;
   const since = session.events.slice(first);

@@ -60,8 +60,8 @@ export interface AppendGuard {
   /** The generation of the session it runs in. */
   readonly session: number;
   readonly runId: string;
-  readonly fence: number;
-  readonly step: number;
+  readonly fencingToken: number;
+  readonly eventIndex: number;
 }
 
 export interface NewSession {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { AppError } from '../base/errors.ts';
-import type { Frame } from '../core/runs.ts';
+import type { StreamedEvent } from '../core/runs.ts';
 import { eventJson, storedEventJson } from '../schemas/event.ts';
 import type { ActiveRun } from './active-runs.ts';
 import type { RunEvents } from './deps.ts';
@@ -82,7 +82,7 @@ export async function sendRun(
 /** Sends the frames of a run that goes on by itself, with ids to come back with, as long as somebody reads. */
 export async function sendFrames(
   reply: FastifyReply,
-  frames: AsyncIterable<Frame>,
+  frames: AsyncIterable<StreamedEvent>,
   { runId, signal }: { readonly runId: string; readonly signal: AbortSignal },
   options: SseOptions,
 ): Promise<void> {

@@ -1,13 +1,30 @@
-import type { AgentTree } from '../agents/tree.ts';
+import { enter } from '../agents/enter.ts';
+import { type AgentTree, indexTree } from '../agents/tree.ts';
 import { AppError } from '../base/errors.ts';
+import { firstResult, hasHook } from '../core/hooks.ts';
 import { importedHistory, isImported, ownEvents } from '../core/imported-events.ts';
-import type { Agent } from '../core/runtime.ts';
+import { newEvent } from '../core/new-event.ts';
+import type { Agent, RunContext } from '../core/runtime.ts';
 import { functionCalls, functionResponses, type Event } from '../schemas/event.ts';
 
+/** Runs the app's plugins and then its agent: the result of a `beforeRun` hook replaces the agent's events. */
+export async function* runRootAgent(ctx: RunContext): AsyncIterable<Event> {
+  const early = hasHook(ctx, 'beforeRun') ? await firstResult(ctx, 'beforeRun', { context: ctx }) : undefined;
+  if (early) yield newEvent(ctx, 'model', { content: early });
+  else yield* runSelectedAgent(ctx);
+}
+
+/** Runs the agent that `agentToRun` selects; a resumed invocation runs the one that it began with. */
+export function runSelectedAgent(ctx: RunContext): AsyncIterable<Event> {
+  const { session, app } = ctx;
+  const events = ctx.continuing ? eventsAtStart(session.events, ctx.invocationId) : session.events;
+  return enter(agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable), ctx);
+}
+
 /**
- * The agent that takes the next turn of a session: the one whose call the newest message answers, else the last one
- * that spoke and may be spoken to directly, else the root. In a resumable app an answered call of a sequence goes to the
- * outermost sequence around it, which goes on where it paused. What imported events claim counts for nothing.
+ * Decides which agent responds to the newest message: the one whose call the message answers, else the last author that
+ * the user may talk to directly, else the root. In a resumable app the answer to a call inside a sequence goes to the
+ * outermost sequence around it, which resumes where it paused. Imported events are ignored.
  */
 export function agentToRun(tree: AgentTree, events: readonly Event[], isResumable = false): Agent {
   const own = ownEvents(events);

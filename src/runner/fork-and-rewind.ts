@@ -10,7 +10,7 @@ import type { Services } from '../core/services.ts';
 import { asUserMessage, type Content, modelPartIn } from '../schemas/content.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import { generation, keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
-import { sessionGone } from './queue/run-queue.ts';
+import { sessionNotFound } from './queue/run-queue.ts';
 
 export interface ForkRequest {
   /** The last event the fork keeps; absent: all. */
@@ -60,7 +60,7 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   // It was deleted meanwhile: what was copied may lack artifacts, or have some of another session.
   await services.artifacts?.deleteSessionArtifacts(keyOf(fork));
   await services.sessions.deleteSession(keyOf(fork), fork[generation]);
-  throw sessionGone(key);
+  throw sessionNotFound(key);
 }
 
 /**
@@ -121,7 +121,7 @@ function agentWords(content: Content, ownWordsOnly = false): Content {
 }
 
 /** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */
-export async function takeBack(services: Services, key: SessionKey, runId: string): Promise<void> {
+export async function rollBackRun(services: Services, key: SessionKey, runId: string): Promise<void> {
   try {
     await rewindSession(services, key, runId);
   } catch (error) {
@@ -131,7 +131,7 @@ export async function takeBack(services: Services, key: SessionKey, runId: strin
 
 async function mustGet(services: Services, key: SessionKey): Promise<Session> {
   const session = await services.sessions.getSession(key);
-  if (!session) throw sessionGone(key);
+  if (!session) throw sessionNotFound(key);
   return session;
 }
 

@@ -16,18 +16,17 @@ import type { Event } from '../schemas/event.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
 import { openSpan, type OpenSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
-import { eventsAtStart } from './agent-to-run.ts';
-import { closingEvent } from './closing-event.ts';
+import { eventsAtStart, runRootAgent, runSelectedAgent } from './agent-to-run.ts';
 import { compactAfterRun } from './compaction.ts';
-import { type ForkRequest, forkSession, rewindSession, takeBack } from './fork-and-rewind.ts';
-import { type LiveRunRequest, LiveTalk } from './live/live-session.ts';
+import { failureEvent } from './failure-event.ts';
+import { type ForkRequest, forkSession, rewindSession, rollBackRun } from './fork-and-rewind.ts';
+import { type LiveRunRequest, LiveSession } from './live/live-session.ts';
 import { checkPluginNames, closeAll } from './plugins.ts';
-import { guardedServices } from './queue/fenced-stores.ts';
-import { SessionQueue } from './queue/local-queue.ts';
-import type { RunLine, StartOptions, Turn } from './queue/run-queue.ts';
-import { answersTo, turnOf } from './root-agent.ts';
+import { fencedServices } from './queue/fenced-stores.ts';
+import { LocalRunQueue } from './queue/local-queue.ts';
+import type { RunQueue, RunSlot, StartOptions } from './queue/run-queue.ts';
 import { store } from './store-event.ts';
-import { showEarly, storable, storeUserMessage } from './user-message.ts';
+import { previewStateDelta, storableRequest, storeUserMessage } from './user-message.ts';
 
 export interface RunnerOptions {
   readonly loader: AgentLoader;
@@ -44,7 +43,7 @@ export interface RunnerOptions {
   /** Runs that may wait for one session. Default 16. */
   readonly maxQueued?: number;
   /** Gives runs their turn. Default: a queue of this runner's own. */
-  readonly line?: RunLine;
+  readonly queue?: RunQueue;
   /** Where the runtime reports what it put up with. */
   readonly log?: RunLog;
   /** Decides what callers see of what the code of authors throws. Default: `start` and runs throw it as it is. */
@@ -72,20 +71,20 @@ interface Opening {
 interface Frame {
   readonly span: OpenSpan;
   readonly finish: (failure?: unknown) => Promise<void> | void;
-  readonly live: LiveTalk | undefined;
+  readonly live: LiveSession | undefined;
   readonly begins?: StartOptions['begins'];
 }
 
 /** Runs an app's agent for one user message, storing every whole event before handing it on. */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #line: RunLine;
+  readonly #line: RunQueue;
   readonly #runConfigs = new WeakMap<App, RunConfig>();
 
   constructor(options: RunnerOptions) {
     checkPluginNames(options.plugins ?? []);
     this.#options = options;
-    this.#line = options.line ?? new SessionQueue(options.maxQueued);
+    this.#line = options.queue ?? new LocalRunQueue(options.maxQueued);
   }
 
   /**
@@ -111,30 +110,30 @@ export class Runner {
     const release = this.#options.loader.retain?.(app);
     const runConfig = this.#runConfigFor(app, request.runConfig);
     const span = openSpan('invocation', 'invocation', rootTrace(this.#options.traces));
-    let turn: Turn | undefined;
+    let slot: RunSlot | undefined;
     const finish = (failure?: unknown): Promise<void> | void => {
       span.end();
       release?.();
-      return turn?.release(failure);
+      return slot?.release(failure);
     };
     try {
       const id = request.invocationId ?? newId('e-');
       const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
       const createSession = runConfig.autoCreateSession ? () => this.#newSession(request, runConfig) : undefined;
-      const arrival = { ...options, id, request: storable(request), isLive: input !== undefined, createSession };
-      turn = await this.#line.enter(request, policy, signal, arrival);
-      const services = this.#servicesOf(turn);
-      if (turn.takesBack !== undefined) await takeBack(services, request, turn.takesBack);
+      const arrival = { ...options, id, request: storableRequest(request), isLive: input !== undefined, createSession };
+      slot = await this.#line.acquire(request, policy, signal, arrival);
+      const services = this.#servicesOf(slot);
+      if (slot.rollbackOf !== undefined) await rollBackRun(services, request, slot.rollbackOf);
       const found = await services.sessions.getSession(request);
       const session = found ? withoutRewound(found) : await this.#newSession(request, runConfig);
       if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
-      if (request.stateDelta) showEarly(request.stateDelta, session);
-      turn.session = session;
-      const ctx = this.#contextFor(app, session, { id, request, runConfig, services, turn, span });
-      if (input) return this.#prepare(ctx, turn, { span, finish, live: new LiveTalk(ctx, input, onRefused) });
+      if (request.stateDelta) previewStateDelta(request.stateDelta, session);
+      slot.session = session;
+      const ctx = this.#contextFor(app, session, { id, request, runConfig, services, slot, span });
+      if (input) return this.#prepare(ctx, slot, { span, finish, live: new LiveSession(ctx, input, onRefused) });
       const userContent = await storeUserMessage(request, ctx);
       if (userContent) Object.assign(ctx, { userContent });
-      return this.#prepare(ctx, turn, { span, finish, live: undefined, begins: options?.begins });
+      return this.#prepare(ctx, slot, { span, finish, live: undefined, begins: options?.begins });
     } catch (error) {
       span.fail(error);
       const shown = this.#report(error);
@@ -154,11 +153,11 @@ export class Runner {
 
   /** Takes a session back to before an invocation. Throws `session_busy` while it has a run, and what `fork` throws. */
   async rewind(key: SessionKey, invocationId: string): Promise<Session> {
-    const turn = await this.#line.enter(key, 'reject', new AbortController().signal);
+    const slot = await this.#line.acquire(key, 'reject', new AbortController().signal);
     try {
-      return await rewindSession(this.#servicesOf(turn), key, invocationId);
+      return await rewindSession(this.#servicesOf(slot), key, invocationId);
     } finally {
-      await turn.release();
+      await slot.release();
     }
   }
 
@@ -184,9 +183,9 @@ export class Runner {
     throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
   }
 
-  #servicesOf(turn: Turn): Services {
+  #servicesOf(slot: RunSlot): Services {
     const { services } = this.#options;
-    return guardedServices(services, turn, turn.sessions ?? services.sessions);
+    return fencedServices(services, slot, slot.sessions ?? services.sessions);
   }
 
   #contextFor(
@@ -197,14 +196,14 @@ export class Runner {
       request,
       runConfig,
       services,
-      turn,
+      slot,
       span,
     }: {
       id: string;
       request: RunRequest;
       runConfig: RunConfig;
       services: Services;
-      turn: Turn;
+      slot: RunSlot;
       span: OpenSpan;
     },
   ): RunContext {
@@ -233,19 +232,19 @@ export class Runner {
       ...(errors ? { errors } : {}),
       ...(credentials ? { credentials } : {}),
       ...((runConfig.streamingMode === 'bidi' || holdsAnswers(request.newMessage)) && { credentialAnswers: new Map() }),
-      signal: turn.signal,
+      signal: slot.signal,
     };
   }
 
-  #prepare(ctx: RunContext, turn: Turn, frame: Frame): Run {
-    const events = this.#events(ctx, turn, frame);
+  #prepare(ctx: RunContext, slot: RunSlot, frame: Frame): Run {
+    const events = this.#events(ctx, slot, frame);
     // A run nobody ever iterates must not hold its session for ever.
-    const abandon = (): void => void events.return(undefined).then(() => frame.finish(turn.signal.reason));
-    turn.signal.addEventListener('abort', abandon, { once: true });
+    const abandon = (): void => void events.return(undefined).then(() => frame.finish(slot.signal.reason));
+    slot.signal.addEventListener('abort', abandon, { once: true });
     return {
       invocationId: ctx.invocationId,
       [Symbol.asyncIterator]: () => {
-        turn.signal.removeEventListener('abort', abandon);
+        slot.signal.removeEventListener('abort', abandon);
         return events;
       },
     };
@@ -253,7 +252,7 @@ export class Runner {
 
   async *#events(
     ctx: RunContext,
-    turn: Turn,
+    slot: RunSlot,
     { span, finish, live, begins }: Frame,
   ): AsyncGenerator<Event, void, void> {
     const limitMs = (!live && ctx.runConfig.timeoutMs) || Infinity;
@@ -266,13 +265,13 @@ export class Runner {
     let late: AppError | undefined; // what a plugin's `afterRun` threw
     try {
       if (begins) await begins(ctx.signal);
-      timer = startTimer(() => turn.abort(tooLong(limitMs)), limitMs);
+      timer = startTimer(() => slot.abort(tooLong(limitMs)), limitMs);
       const isPlain = ctx.plugins.length === 0; // then there is nobody to wait for
-      const answers = live?.events() ?? (isPlain ? turnOf(ctx) : answersTo(ctx));
+      const answers = live?.events() ?? (isPlain ? runSelectedAgent(ctx) : runRootAgent(ctx));
       for await (const event of stopOnAbort(answers, ctx.signal)) {
-        const kept = live ? live.keep(event) : isPlain && event.partial ? event : store(event, ctx);
+        const kept = live ? live.store(event) : isPlain && event.partial ? event : store(event, ctx);
         last = kept instanceof Promise ? await kept : kept;
-        turn.feed?.put(last, live ? !Object.isFrozen(last) : last.partial === true);
+        slot.log?.append(last, live ? !Object.isFrozen(last) : last.partial === true);
         yield last;
         if (last.partial && (fragments += 1) % fragmentsAtOnce !== 0) continue;
         const due = yieldWhenDue();
@@ -286,7 +285,7 @@ export class Runner {
       const closing = await this.#close(ctx, last, { failure, shown });
       failureStored = true;
       if (closing) {
-        turn.feed?.put(closing);
+        slot.log?.append(closing);
         yield closing;
       }
       throw shown;
@@ -294,9 +293,9 @@ export class Runner {
       clearTimeout(timer);
       if (failure !== undefined && !failureStored) {
         const closing = await this.#close(ctx, last, { failure, shown });
-        if (closing) turn.feed?.put(closing);
+        if (closing) slot.log?.append(closing);
       }
-      turn.feed?.end(shown);
+      slot.log?.end(shown);
       if (failure !== undefined) span.fail(failure, ctx.errors?.detail(failure)?.where);
       if (ctx.plugins.length > 0) [late] = await callAll(ctx, 'afterRun', { context: ctx });
       const released = finish(shown);
@@ -314,7 +313,7 @@ export class Runner {
     for (const err of await callAll(ctx, 'onRunError', { error: failure, context: ctx })) {
       ctx.log?.warn({ invocationId: ctx.invocationId, err }, 'a plugin failed');
     }
-    const closing = closingEvent(ctx, last, shown);
+    const closing = failureEvent(ctx, last, shown);
     if (!closing) return undefined;
     return store(closing, ctx).catch(() => undefined);
   }

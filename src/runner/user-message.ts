@@ -11,7 +11,7 @@ import { asUserMessage, type Content, functionResponsesOf, modelPartIn, type Par
 import { functionCalls, newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { Session, State } from '../schemas/session.ts';
-import { withVerdict } from './plain-text-confirmation.ts';
+import { withConfirmation } from './plain-text-confirmation.ts';
 import { append } from './store-event.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function storeUserMessage(
   checkMessage(request);
   refuseImportedAnswers(request.newMessage, ctx.session.events);
   const kept = takeCredentials(request.newMessage, ctx);
-  const sent = withVerdict(kept && asUserMessage(kept), ctx);
+  const sent = withConfirmation(kept && asUserMessage(kept), ctx);
   const replaced =
     sent && hasHook(ctx, 'onUserMessage')
       ? await firstResult(ctx, 'onUserMessage', { userMessage: sent, context: ctx })
@@ -51,7 +51,7 @@ export async function storeUserMessage(
 }
 
 /** A request as it may be kept: without the credentials in its message. */
-export function storable(request: RunRequest): RunRequest {
+export function storableRequest(request: RunRequest): RunRequest {
   const { newMessage } = request;
   return newMessage ? { ...request, newMessage: withoutCredentials(newMessage).message } : request;
 }
@@ -88,7 +88,7 @@ function checkAnswers(message: Content, { events }: Session): void {
 }
 
 /** Plugins read a request's delta in the state before its message is stored; storing it applies the same values again. */
-export function showEarly(delta: State, session: Session): void {
+export function previewStateDelta(delta: State, session: Session): void {
   for (const [key, value] of Object.entries(delta)) {
     if (value === null) delete session.state[key];
     else define(session.state, key, value);

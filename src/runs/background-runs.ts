@@ -1,15 +1,15 @@
 import type { AppError } from '../base/errors.ts';
 import type { RunKey } from '../core/runs.ts';
-import type { RunFeed } from '../runner/queue/event-log.ts';
+import type { RunEventLog } from '../runner/queue/event-log.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
 
 /** Runs that are over and still known. */
-const maxOver = 1_000;
+const maxEnded = 1_000;
 const keyLifetimeMs = 24 * 60 * 60_000;
 
 /** What was asked for with a key: the run, and a fingerprint of the request. */
-export interface Asked {
+export interface KeyedRequest {
   readonly idempotencyKey: string;
   /** The same with the session it was sent to. */
   readonly key: string;
@@ -19,22 +19,22 @@ export interface Asked {
 /** A run that goes on without a connection. */
 export class BackgroundRun {
   readonly key: RunKey;
-  readonly asked: Asked | undefined;
-  readonly feed: RunFeed;
+  readonly keyed: KeyedRequest | undefined;
+  readonly log: RunEventLog;
   readonly createdAtMs = Date.now();
   startedAtMs: number | undefined;
   /** As it was when it came into a store, where it is kept. */
-  kept: Run | undefined;
+  persisted: Run | undefined;
   endedAtMs: number | undefined;
   failure: unknown;
   readonly #controller = new AbortController();
   readonly #accepted = Promise.withResolvers<void>();
-  readonly #over = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
 
-  constructor(key: RunKey, feed: RunFeed, asked?: Asked) {
+  constructor(key: RunKey, log: RunEventLog, keyed?: KeyedRequest) {
     this.key = key;
-    this.feed = feed;
-    this.asked = asked;
+    this.log = log;
+    this.keyed = keyed;
     this.#accepted.promise.catch(() => {}); // whoever asked was told, and others may not have asked
   }
 
@@ -42,13 +42,13 @@ export class BackgroundRun {
     return this.#controller.signal;
   }
 
-  get isOver(): boolean {
+  get hasEnded(): boolean {
     return this.endedAtMs !== undefined;
   }
 
   /** Resolves when the run is over. */
-  get over(): Promise<void> {
-    return this.#over.promise;
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /** Resolves when the run has begun or waits in line; rejects with why it was refused. */
@@ -66,21 +66,21 @@ export class BackgroundRun {
   }
 
   end(failure: unknown): void {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.accept(failure);
     this.failure = failure;
     this.endedAtMs = Date.now();
-    this.feed.end(failure);
-    this.#over.resolve();
+    this.log.end(failure);
+    this.#ended.resolve();
   }
 }
 
 /** The background runs of this process that are not over, and the last ones that are. */
 export class BackgroundRuns {
   readonly #runs = new Map<string, BackgroundRun>();
-  readonly #asked = new Map<string, BackgroundRun>();
+  readonly #byIdempotencyKey = new Map<string, BackgroundRun>();
   /** In the order they ended. */
-  readonly #over: BackgroundRun[] = [];
+  readonly #ended: BackgroundRun[] = [];
   readonly #ttlMs: number;
 
   /** `ttlMs`: how long a run is known after its end, if there is room. */
@@ -94,13 +94,13 @@ export class BackgroundRuns {
   }
 
   /** The run an idempotency key stands for. */
-  asked(key: string): BackgroundRun | undefined {
+  findByIdempotencyKey(key: string): BackgroundRun | undefined {
     this.#expire();
-    const run = this.#asked.get(key);
+    const run = this.#byIdempotencyKey.get(key);
     return run && Date.now() - run.createdAtMs < keyLifetimeMs ? run : undefined;
   }
 
-  of({ appName, userId, sessionId }: SessionKey): readonly BackgroundRun[] {
+  runsOf({ appName, userId, sessionId }: SessionKey): readonly BackgroundRun[] {
     return this.all().filter(
       ({ key }) => key.sessionId === sessionId && key.userId === userId && key.appName === appName,
     );
@@ -113,46 +113,46 @@ export class BackgroundRuns {
 
   add(run: BackgroundRun): void {
     this.#runs.set(nameOf(run.key), run);
-    if (run.asked) this.#asked.set(run.asked.key, run);
+    if (run.keyed) this.#byIdempotencyKey.set(run.keyed.key, run);
   }
 
   /** Forgets a run, as if it had never been asked for. */
   remove(run: BackgroundRun): void {
     const name = nameOf(run.key);
     if (this.#runs.get(name) === run) this.#runs.delete(name);
-    if (run.asked && this.#asked.get(run.asked.key) === run) this.#asked.delete(run.asked.key);
+    if (run.keyed && this.#byIdempotencyKey.get(run.keyed.key) === run) this.#byIdempotencyKey.delete(run.keyed.key);
   }
 
   /** Forgets the runs of a session that is deleted; those that are not over end for whoever follows them. */
   forget(session: SessionKey, reason: AppError): void {
-    for (const run of this.of(session)) {
+    for (const run of this.runsOf(session)) {
       run.end(reason);
-      this.drop(run);
+      this.discard(run);
     }
   }
 
   /** Forgets a run, and what is held of it. */
-  drop(run: BackgroundRun): void {
+  discard(run: BackgroundRun): void {
     this.remove(run);
-    run.feed.clear();
+    run.log.clear();
   }
 
   /** Keeps a run that is over for a while, and makes room for it. */
-  ended(run: BackgroundRun): void {
-    this.#over.push(run);
-    while (this.#over.length > maxOver) this.#forgetOldest();
+  retain(run: BackgroundRun): void {
+    this.#ended.push(run);
+    while (this.#ended.length > maxEnded) this.#forgetOldest();
     this.#expire();
   }
 
   /** No timer: whoever comes next pays. */
   #expire(): void {
     const endedBefore = Date.now() - this.#ttlMs;
-    while ((this.#over[0]?.endedAtMs ?? Infinity) < endedBefore) this.#forgetOldest();
+    while ((this.#ended[0]?.endedAtMs ?? Infinity) < endedBefore) this.#forgetOldest();
   }
 
   #forgetOldest(): void {
-    const oldest = this.#over.shift();
-    if (oldest) this.drop(oldest);
+    const oldest = this.#ended.shift();
+    if (oldest) this.discard(oldest);
   }
 }
 

@@ -2,23 +2,23 @@ import { AppError } from '../base/errors.ts';
 import type { RunKey } from '../core/runs.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
-import type { Asked, BackgroundRun, BackgroundRuns } from './background-runs.ts';
-import type { RunLedger } from './cluster/shared-runs.ts';
+import type { KeyedRequest, BackgroundRun, BackgroundRuns } from './background-runs.ts';
+import type { SharedRuns } from './cluster/shared-runs.ts';
 
 interface Known {
   readonly background: BackgroundRuns;
-  readonly ledger: RunLedger | undefined;
+  readonly sharedRuns: SharedRuns | undefined;
   readonly get: (key: RunKey) => Promise<Run>;
 }
 
 /** The run that an earlier request of the same idempotency key started. Throws `idempotency_mismatch`, and what refused that. */
-export async function askedRun(
+export async function earlierRun(
   session: SessionKey,
-  { key, idempotencyKey, fingerprint }: Asked,
-  { background, ledger, get }: Known,
+  { key, idempotencyKey, fingerprint }: KeyedRequest,
+  { background, sharedRuns, get }: Known,
 ): Promise<Run | undefined> {
-  const here = background.asked(key);
-  const earlier = here?.asked ?? (await ledger?.asked(session, idempotencyKey));
+  const here = background.findByIdempotencyKey(key);
+  const earlier = here?.keyed ?? (await sharedRuns?.findByIdempotencyKey(session, idempotencyKey));
   if (!earlier) return undefined;
   if (earlier.fingerprint !== fingerprint) {
     throw new AppError('idempotency_mismatch', 'This Idempotency-Key was sent before, with another request');
@@ -28,22 +28,22 @@ export async function askedRun(
     await here?.accepted;
     return here && (await get(here.key));
   } catch (error) {
-    const kept = isTwice(error) ? await ledger?.asked(session, idempotencyKey) : undefined;
+    const kept = isDuplicate(error) ? await sharedRuns?.findByIdempotencyKey(session, idempotencyKey) : undefined;
     if (kept) return kept.run;
     throw error;
   }
 }
 
 /** Whether the same request was under way at another replica. */
-export const isTwice = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';
+export const isDuplicate = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';
 
 /** A run that goes on though it failed here: at another replica, or once the store is back. */
-export async function keptRun(
+export async function persistedRun(
   error: unknown,
-  { key, kept }: BackgroundRun,
-  ledger: RunLedger | undefined,
+  { key, persisted }: BackgroundRun,
+  sharedRuns: SharedRuns | undefined,
 ): Promise<Run | undefined> {
   if (!(error instanceof AppError)) return undefined;
-  if (error.code === 'session_changed') return ledger?.find(key);
-  return error.code === 'unavailable' ? kept : undefined;
+  if (error.code === 'session_changed') return sharedRuns?.find(key);
+  return error.code === 'unavailable' ? persisted : undefined;
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { outcomeOfFailure } from '../core/run-status.ts';
 import type { RunKey } from '../core/runs.ts';
-import type { LocalRun } from '../runner/queue/run-queue.ts';
-import { storable } from '../runner/user-message.ts';
+import type { QueuedRun } from '../runner/queue/run-queue.ts';
+import { storableRequest } from '../runner/user-message.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
-import { type Asked, BackgroundRun } from './background-runs.ts';
+import { type KeyedRequest, BackgroundRun } from './background-runs.ts';
 
 /** A run that is not told of by events, or not yet. */
-export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run: LocalRun | BackgroundRun): Run {
+export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run: QueuedRun | BackgroundRun): Run {
   const { createdAtMs, startedAtMs } = run;
   const { endedAtMs, failure }: Partial<BackgroundRun> = run instanceof BackgroundRun ? run : {};
   const outcome = failure === undefined ? { status: 'done' as const } : outcomeOfFailure(failure);
@@ -26,13 +26,13 @@ export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run:
 }
 
 /** What a request with an idempotency key asks for. Nothing is derived from credentials, which might be guessed from it. */
-export function askedFor(request: RunRequest, idempotencyKey: string): Asked {
+export function keyedRequest(request: RunRequest, idempotencyKey: string): KeyedRequest {
   const { appName, userId, sessionId } = request;
   return {
     idempotencyKey,
     key: [appName, userId, sessionId, idempotencyKey].join('\n'),
     fingerprint: createHash('sha256')
-      .update(JSON.stringify(storable(request)))
+      .update(JSON.stringify(storableRequest(request)))
       .digest('base64'),
   };
 }

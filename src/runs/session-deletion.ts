@@ -1,13 +1,13 @@
 import { AppError } from '../base/errors.ts';
 import type { Services } from '../core/services.ts';
-import type { RunLine } from '../runner/queue/run-queue.ts';
+import type { RunQueue } from '../runner/queue/run-queue.ts';
 import { generation, type SessionKey } from '../schemas/session.ts';
 
 /** How long the runs of a session that is deleted may take to end. What is left of them then stores nothing any more. */
 const graceMs = 5_000;
 
 export interface SessionDeletionOptions {
-  readonly line: RunLine;
+  readonly queue: RunQueue;
   readonly services: Services;
   /** Told of a session whose runs have ended. */
   readonly onVacated?: (key: SessionKey) => void;
@@ -33,22 +33,22 @@ export class SessionDeletion {
   }
 
   /** Resolves when no deletion of the session is under way in this process, however it went. */
-  async over(key: SessionKey): Promise<void> {
+  async finished(key: SessionKey): Promise<void> {
     await this.#underWay.get(nameOf(key))?.catch(() => {}); // whoever asked for it is told
   }
 
   /** Deletes the session unless it has a run, or was written to since a time in seconds. Resolves with whether it did. */
   async deleteIdle(key: SessionKey, sinceTime: number): Promise<boolean> {
-    const { line, services } = this.#options;
+    const { queue, services } = this.#options;
     try {
-      const turn = await line.enter(key, 'reject', new AbortController().signal);
+      const slot = await queue.acquire(key, 'reject', new AbortController().signal);
       try {
         const session = await services.sessions.getSession(key, { numRecentEvents: 1 });
         if (!session || session.lastUpdateTime > sinceTime) return false;
         await this.#remove(key);
         return true;
       } finally {
-        await turn.release();
+        await slot.release();
       }
     } catch (error) {
       if (isCode(error, 'session_busy') || isCode(error, 'session_not_found')) return false;
@@ -57,15 +57,15 @@ export class SessionDeletion {
   }
 
   async #delete(key: SessionKey): Promise<void> {
-    const { line, onVacated } = this.#options;
-    const turn = await line.vacate(key, graceMs).catch((error: unknown) => {
+    const { queue, onVacated } = this.#options;
+    const slot = await queue.acquireForDeletion(key, graceMs).catch((error: unknown) => {
       if (!isCode(error, 'session_not_found')) throw error;
     });
     try {
       onVacated?.(key);
       await this.#remove(key);
     } finally {
-      await turn?.release();
+      await slot?.release();
     }
   }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { LiveInbox } from '../../src/http/live/inbox.ts';
-import { DurableLine } from '../../src/runs/cluster/leased-queue.ts';
+import { LeasedRunQueue } from '../../src/runs/cluster/leased-queue.ts';
 import { Content } from '../../src/schemas/content.ts';
 import { sessionJson } from '../../src/schemas/session.ts';
 import { openServices } from '../../src/services/open-services.ts';
@@ -107,14 +107,14 @@ it('writes no credential into the file, while the run waits in line neither', as
     memoryService: 'memory:',
   });
   onTestFinished(() => databases.close());
-  const line = new DurableLine({ store: store!, sessions });
+  const queue = new LeasedRunQueue({ store: store!, sessions });
   const { agent, used } = mailer(calls(call('mail')), text('No mail.'));
-  const { runner, key } = await testRunner(agent, { line, services: { sessions } });
+  const { runner, key } = await testRunner(agent, { queue, services: { sessions } });
   await sessions.createSession(key, { sessionId: key.sessionId });
   const { signal } = new AbortController();
   const ask = say(key, 'Mail?');
   const asked = await Array.fromAsync(await runner.start(ask, signal));
-  const other = await line.enter(key, 'queue', signal);
+  const other = await queue.acquire(key, 'queue', signal);
 
   const queued = Promise.withResolvers<string>();
   const newMessage = givenAs(questionIn(asked), given);

@@ -8,9 +8,9 @@ import type { Agent, Plugin, RunContext } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig } from '../../src/http/deps.ts';
 import { defaultParts, showsThrown } from '../../src/http/surface.ts';
-import { SessionQueue } from '../../src/runner/queue/local-queue.ts';
-import { DurableLine } from '../../src/runs/cluster/leased-queue.ts';
-import { RunDesk } from '../../src/runs/run-service.ts';
+import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
+import { LeasedRunQueue } from '../../src/runs/cluster/leased-queue.ts';
+import { RunService } from '../../src/runs/run-service.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
@@ -106,19 +106,19 @@ async function runServer(
 ) {
   const opened = openServices({ sessionService, artifactService: 'memory:', memoryService: 'memory:' });
   const { sessions, artifacts, runs: store, databases } = opened;
-  const durable = store && { store, line: new DurableLine({ store, sessions, maxQueued }) };
-  const line = durable?.line ?? new SessionQueue(maxQueued);
+  const durable = store && { store, queue: new LeasedRunQueue({ store, sessions, maxQueued }) };
+  const queue = durable?.queue ?? new LocalRunQueue(maxQueued);
   const host = config?.host ?? '127.0.0.1';
   const errors = errorPolicy({ showsThrown: showsThrown(host, defaultParts(host)), folders: [process.cwd()] });
   const { runner, key, services } = await testRunner(agent, {
     errors,
-    line,
+    queue,
     services: { sessions, artifacts },
     credentials: credentialExchanger(store && (() => store.secret())),
     plugins,
   });
   await sessions.createSession(key, { sessionId: key.sessionId });
-  const desk = new RunDesk({ runner, line, services, durable, maxBackgroundRuns });
+  const service = new RunService({ runner, queue, services, durable, maxBackgroundRuns });
   const loader = {
     listAgents: async () => ['app'],
     loadAgent: async () => ({ name: 'app', rootAgent: agent }),
@@ -128,7 +128,7 @@ async function runServer(
     loader,
     services,
     runner,
-    runs: desk,
+    runs: service,
     traces: new TraceRecorder(),
     version: '1.2.3',
     errors,

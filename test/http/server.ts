@@ -15,8 +15,8 @@ import type {
   SessionBrancher,
   TraceReader,
 } from '../../src/http/deps.ts';
-import { SessionQueue } from '../../src/runner/queue/local-queue.ts';
-import { RunDesk } from '../../src/runs/run-service.ts';
+import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
+import { RunService } from '../../src/runs/run-service.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { Prices } from '../../src/schemas/prices.ts';
@@ -85,7 +85,7 @@ export async function server({
     loader,
     services,
     runner: { ...noBranching, startLive, ...starter },
-    runs: new RunDesk({ runner: starter, line: new SessionQueue(), services }),
+    runs: new RunService({ runner: starter, queue: new LocalRunQueue(), services }),
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
     ...(tryTool && { tryTool }),

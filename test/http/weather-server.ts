@@ -3,9 +3,9 @@ import { Evaluations } from '../../src/evaluation/evaluations.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { staticLoader } from '../../src/loaders/static.ts';
 import { createModelRegistry } from '../../src/models/registry.ts';
-import { SessionQueue } from '../../src/runner/queue/local-queue.ts';
+import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
 import { Runner } from '../../src/runner/runner.ts';
-import { RunDesk } from '../../src/runs/run-service.ts';
+import { RunService } from '../../src/runs/run-service.ts';
 import type { ScriptRule } from '../../src/schemas/script.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
@@ -20,12 +20,12 @@ export async function weatherServer(script?: readonly ScriptRule[]) {
     services,
     models: createModelRegistry({ env: {} }),
   };
-  const line = new SessionQueue();
-  const runner = new Runner({ ...surroundings, line });
+  const queue = new LocalRunQueue();
+  const runner = new Runner({ ...surroundings, queue });
   const app = await buildApp({
     ...surroundings,
     runner,
-    runs: new RunDesk({ runner, line, services }),
+    runs: new RunService({ runner, queue, services }),
     evaluations: new Evaluations(surroundings),
     traces: new TraceRecorder(),
     version: '1.2.3',

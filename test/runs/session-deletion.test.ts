@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SessionQueue } from '../../src/runner/queue/local-queue.ts';
+import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
 import { SessionDeletion } from '../../src/runs/session-deletion.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
@@ -8,11 +8,11 @@ import { open } from '../support/run.ts';
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 
 async function scene() {
-  const line = new SessionQueue();
+  const queue = new LocalRunQueue();
   const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
   const { lastUpdateTime } = await services.sessions.createSession(key, { sessionId: 's' });
   await services.artifacts.saveArtifact(key, 'note', { text: 'x' });
-  return { line, services, lastUpdateTime, deletion: new SessionDeletion({ line, services }) };
+  return { queue, services, lastUpdateTime, deletion: new SessionDeletion({ queue, services }) };
 }
 
 it('deletes a session that nobody uses, with what belongs to it', async () => {
@@ -26,27 +26,27 @@ it('deletes a session that nobody uses, with what belongs to it', async () => {
 });
 
 it('leaves a session alone that has a run, or was written to since', async () => {
-  const { line, services, deletion, lastUpdateTime } = await scene();
-  const turn = await line.enter(key, 'queue', open, { id: 'run' });
+  const { queue, services, deletion, lastUpdateTime } = await scene();
+  const slot = await queue.acquire(key, 'queue', open, { id: 'run' });
 
   expect(await deletion.deleteIdle(key, lastUpdateTime)).toBe(false);
-  turn.release();
+  slot.release();
   expect(await deletion.deleteIdle(key, lastUpdateTime - 1)).toBe(false);
 
-  expect(turn.signal.aborted).toBe(false);
+  expect(slot.signal.aborted).toBe(false);
   expect(await services.sessions.getSession(key)).toBeDefined();
   expect(await services.artifacts.listArtifactKeys(key)).toEqual(['note']);
 });
 
 it('lets memory forget no session that has a run', async () => {
-  const line = new SessionQueue();
-  const sessions = new InMemorySessions({ maxSessions: 1, isInUse: (one) => line.of(one).length > 0 });
+  const queue = new LocalRunQueue();
+  const sessions = new InMemorySessions({ maxSessions: 1, isInUse: (one) => queue.runsOf(one).length > 0 });
   await sessions.createSession(key, { sessionId: 's' });
-  const turn = await line.enter(key, 'queue', open, { id: 'run' });
+  const slot = await queue.acquire(key, 'queue', open, { id: 'run' });
 
   await sessions.createSession(key, { sessionId: 't' });
   expect((await sessions.listSessions(key)).map(({ id }) => id)).toEqual(['s', 't']);
-  turn.release();
+  slot.release();
   await sessions.createSession(key, { sessionId: 'u' });
 
   expect((await sessions.listSessions(key)).map(({ id }) => id)).toEqual(['u']);

@@ -66,8 +66,8 @@ describe('Artifacts and runs with times that were misread', () => {
     await sessions.createSession(key, { sessionId: 's1' });
     await save(artifacts);
     const run = { key: { ...key, runId: 'e-1' }, kind: 'run', isDetached: true, input: '{}', isNew: true } as const;
-    const { ref, fence } = await runs!.enter(run, { maxOpen: 1, rank: ranks.plain });
-    await runs!.finish(ref, fence, { status: 'done' });
+    const { ref, fencingToken } = await runs!.enqueue(run, { maxOpen: 1, rank: ranks.plain });
+    await runs!.finish(ref, fencingToken, { status: 'done' });
     const change = async (sql: string): Promise<void> => {
       if (kind === 'PostgreSQL') await new PostgresDatabase(uri).query(sql, []);
       else new DatabaseSync(path).exec(sql);

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { loggedError } from '../../base/errors.ts';
-import type { Frame, Runs } from '../../core/runs.ts';
+import type { StreamedEvent, Runs } from '../../core/runs.ts';
 import { Event, eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { ActiveRuns } from '../active-runs.ts';
@@ -88,7 +88,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
 
 interface Followed {
   readonly runId: string;
-  readonly frames: AsyncIterable<Frame>;
+  readonly frames: AsyncIterable<StreamedEvent>;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 }
@@ -109,7 +109,7 @@ function submitter(runs: Runs) {
     }
     setRunIdHeader(reply, run.id);
     if (replayed) reply.header('idempotency-replayed', 'true');
-    return { runId: run.id, frames: await runs.follow(key, { whole: 0, piece: 0 }, signal), signal };
+    return { runId: run.id, frames: await runs.follow(key, { events: 0, chunks: 0 }, signal), signal };
   };
 }
 

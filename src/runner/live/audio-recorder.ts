@@ -13,12 +13,12 @@ interface Recording {
   readonly mimeType: string;
   readonly author: string;
   readonly startedMs: number;
-  readonly pieces: Buffer[];
+  readonly chunks: Buffer[];
   bytes: number;
 }
 
 /** Writes down the sound of both sides, and saves it as artifacts turn by turn. */
-export class LiveAudio {
+export class AudioRecorder {
   readonly #ctx: RunContext;
   readonly #artifacts: ArtifactService;
   readonly #recordings = new Map<'input' | 'output', Recording>();
@@ -29,44 +29,44 @@ export class LiveAudio {
   }
 
   /** What the user said. */
-  heard(blob: Blob): void {
-    this.#add('input', 'user', blob);
+  recordInput(blob: Blob): void {
+    this.#record('input', 'user', blob);
   }
 
   /** What the model said. */
-  spoken({ author, content }: Event): void {
-    for (const { inlineData } of content?.parts ?? []) if (inlineData) this.#add('output', author, inlineData);
+  recordOutput({ author, content }: Event): void {
+    for (const { inlineData } of content?.parts ?? []) if (inlineData) this.#record('output', author, inlineData);
   }
 
   /** Saves what a finished or interrupted turn left, and returns events that refer to it. */
-  async saved({ turnComplete, interrupted }: Pick<Event, 'turnComplete' | 'interrupted'>): Promise<Event[]> {
+  async save({ turnComplete, interrupted }: Pick<Event, 'turnComplete' | 'interrupted'>): Promise<Event[]> {
     const events: Event[] = [];
-    if (turnComplete) events.push(...(await this.#save('input')));
-    if (turnComplete || interrupted) events.push(...(await this.#save('output')));
+    if (turnComplete) events.push(...(await this.#saveSide('input')));
+    if (turnComplete || interrupted) events.push(...(await this.#saveSide('output')));
     return events;
   }
 
-  #add(side: 'input' | 'output', author: string, { mimeType, data }: Blob): void {
+  #record(side: 'input' | 'output', author: string, { mimeType, data }: Blob): void {
     if (!mimeType.startsWith('audio/')) return;
     const known = this.#recordings.get(side);
-    const recording = known ?? { mimeType, author, startedMs: Date.now(), pieces: [], bytes: 0 };
+    const recording = known ?? { mimeType, author, startedMs: Date.now(), chunks: [], bytes: 0 };
     if (!known) this.#recordings.set(side, recording);
     if (recording.bytes >= maxBytes) return;
     const piece = Buffer.from(data, 'base64');
-    recording.pieces.push(piece);
+    recording.chunks.push(piece);
     recording.bytes += piece.length;
   }
 
   /** Sound that cannot be saved is no reason to end a conversation. */
-  async #save(side: 'input' | 'output'): Promise<Event[]> {
+  async #saveSide(side: 'input' | 'output'): Promise<Event[]> {
     const recording = this.#recordings.get(side);
     if (!recording) return [];
     this.#recordings.delete(side);
-    const { mimeType, author, startedMs, pieces } = recording;
+    const { mimeType, author, startedMs, chunks } = recording;
     const { appName, userId, id } = this.#ctx.session;
     const file = `adk_live_audio_storage_${side}_audio_${startedMs}.${extensionOf(mimeType)}`;
     try {
-      const inlineData = { mimeType, data: Buffer.concat(pieces).toString('base64') };
+      const inlineData = { mimeType, data: Buffer.concat(chunks).toString('base64') };
       const version = await this.#artifacts.saveArtifact(keyOf(this.#ctx.session), file, { inlineData });
       const fileUri = `artifact://${appName}/${userId}/${id}/_adk_live/${file}#${version}`;
       const role = side === 'input' ? 'user' : 'model';

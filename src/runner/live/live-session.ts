@@ -13,8 +13,8 @@ import type { SessionKey } from '../../schemas/session.ts';
 import { agentToRun } from '../agent-to-run.ts';
 import { store } from '../store-event.ts';
 import { storeUserMessage } from '../user-message.ts';
-import { LiveAudio } from './audio-recorder.ts';
-import { SpokenOrder } from './transcript-order.ts';
+import { AudioRecorder } from './audio-recorder.ts';
+import { TranscriptOrder } from './transcript-order.ts';
 
 /** What starts a live run: whose session, and how to talk. */
 export interface LiveRunRequest extends SessionKey {
@@ -27,9 +27,9 @@ export interface LiveRunRequest extends SessionKey {
 const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'FunctionCallNotFound']);
 
 /** Does one thing after another, so that two writers of a session do not get into each other's way. */
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+type OneAtATime = <T>(work: () => Promise<T>) => Promise<T>;
 
-function inTurn(): InTurn {
+function oneAtATime(): OneAtATime {
   let last: Promise<unknown> | undefined;
   return (work) => {
     const done = last ? last.then(work, work) : work();
@@ -43,11 +43,11 @@ function inTurn(): InTurn {
 }
 
 /** A conversation over a live connection, as the runner stores and yields it. */
-export class LiveTalk {
+export class LiveSession {
   readonly #ctx: RunContext;
   readonly #input: AsyncIterable<LiveInput>;
-  readonly #inTurn = inTurn();
-  readonly #audio: LiveAudio | undefined;
+  readonly #oneAtATime = oneAtATime();
+  readonly #audio: AudioRecorder | undefined;
   readonly #onRefused: LiveRunRequest['onRefused'];
 
   constructor(ctx: RunContext, input: AsyncIterable<LiveInput>, onRefused?: LiveRunRequest['onRefused']) {
@@ -55,7 +55,7 @@ export class LiveTalk {
     this.#onRefused = onRefused;
     this.#input = input;
     const { artifacts } = ctx.services;
-    this.#audio = ctx.runConfig.saveLiveBlob && artifacts ? new LiveAudio(ctx, artifacts) : undefined;
+    this.#audio = ctx.runConfig.saveLiveBlob && artifacts ? new AudioRecorder(ctx, artifacts) : undefined;
   }
 
   /** What the agents say, and the agents they hand over to. */
@@ -66,19 +66,19 @@ export class LiveTalk {
       yield newEvent(ctx, 'model', { content: early });
       return;
     }
-    const input = SharedInput.of(this.#heard());
-    const order = new SpokenOrder();
+    const input = SharedInput.of(this.#clientInput());
+    const order = new TranscriptOrder();
     const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
     const hangUp = (): void => input.close(); // an agent that waits for the client hears of nothing else
     ctx.signal.addEventListener('abort', hangUp, { once: true });
     try {
       for await (const event of enterLive(agent, ctx, input)) {
-        this.#audio?.spoken(event);
-        for (const due of order.after(event)) yield due;
-        if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.saved(event);
+        this.#audio?.recordOutput(event);
+        for (const due of order.add(event)) yield due;
+        if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.save(event);
       }
-      yield* order.rest();
-      if (this.#audio) yield* await this.#audio.saved({ turnComplete: true });
+      yield* order.flush();
+      if (this.#audio) yield* await this.#audio.save({ turnComplete: true });
     } finally {
       ctx.signal.removeEventListener('abort', hangUp);
       input.close();
@@ -86,22 +86,22 @@ export class LiveTalk {
   }
 
   /** Stores a whole event; messages of the user wait for it, and it for them. */
-  keep(event: Event): MaybePromise<Event> {
+  store(event: Event): MaybePromise<Event> {
     const ctx = this.#ctx;
-    const isToKeep = !event.partial && isKept(event);
+    const isToKeep = !event.partial && belongsInHistory(event);
     if (!isToKeep) return ctx.plugins.length === 0 ? event : store(event, ctx, false);
-    return this.#inTurn(() => store(event, ctx));
+    return this.#oneAtATime(() => store(event, ctx));
   }
 
   /** The client's input; a message reaches the agent once it is stored. Written by hand: it is read for each frame. */
-  #heard(): AsyncIterable<LiveInput> {
+  #clientInput(): AsyncIterable<LiveInput> {
     const source = this.#input[Symbol.asyncIterator]();
     const onInput = (result: IteratorResult<LiveInput>): MaybePromise<IteratorResult<LiveInput>> => {
       if (result.done) return result;
       const input = result.value;
-      if (input.kind === 'blob') this.#audio?.heard(input.blob);
+      if (input.kind === 'blob') this.#audio?.recordInput(input.blob);
       if (input.kind !== 'content') return result;
-      return this.#stored(input.content).then((content) =>
+      return this.#storeMessage(input.content).then((content) =>
         content ? { done: false, value: { kind: 'content', content } } : next(),
       );
     };
@@ -114,9 +114,9 @@ export class LiveTalk {
   }
 
   /** `undefined` for what was refused. */
-  async #stored(content: Content): Promise<Content | undefined> {
+  async #storeMessage(content: Content): Promise<Content | undefined> {
     try {
-      return (await this.#inTurn(() => storeUserMessage({ newMessage: content }, this.#ctx))) ?? content;
+      return (await this.#oneAtATime(() => storeUserMessage({ newMessage: content }, this.#ctx))) ?? content;
     } catch (error) {
       if (!this.#onRefused || !(error instanceof AppError && refusals.has(error.code))) throw error;
       this.#onRefused(error);
@@ -126,7 +126,7 @@ export class LiveTalk {
 }
 
 /** Whether an event belongs into the history: not what is sound, nor what only matters to the connection. */
-function isKept(event: Event): boolean {
+function belongsInHistory(event: Event): boolean {
   const parts = event.content?.parts ?? [];
   if (parts.some(({ inlineData }) => inlineData && isMedia(inlineData.mimeType))) return false;
   if (parts.length > 0 || event.errorCode !== undefined || event.interrupted || event.usageMetadata) return true;

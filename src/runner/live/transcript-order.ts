@@ -5,26 +5,26 @@ import { type Event, functionCalls, functionResponses } from '../../schemas/even
  * Keeps back what tools do while somebody is still being written down, so that the history reads question, tools, answer.
  * What others have to act on at once is never kept back, nor what came before it.
  */
-export class SpokenOrder {
+export class TranscriptOrder {
   readonly #held: Event[] = [];
-  #isWriting = false;
+  #isTranscribing = false;
 
   /** The events that are due now that this one has come, in their order. */
-  after(event: Event): readonly Event[] {
+  add(event: Event): readonly Event[] {
     const isTranscript = event.inputTranscription !== undefined || event.outputTranscription !== undefined;
-    if (isTranscript) this.#isWriting = event.partial === true;
+    if (isTranscript) this.#isTranscribing = event.partial === true;
     if (event.partial) return [event];
-    if (isTranscript) return [event, ...this.rest()];
+    if (isTranscript) return [event, ...this.flush()];
     const isOfTools = functionCalls(event).length > 0 || functionResponses(event).length > 0;
-    if (this.#isWriting && isOfTools && !isUrgent(event)) {
+    if (this.#isTranscribing && isOfTools && !isUrgent(event)) {
       this.#held.push(event);
       return [];
     }
-    return isOfTools || event.turnComplete || event.interrupted ? [...this.rest(), event] : [event];
+    return isOfTools || event.turnComplete || event.interrupted ? [...this.flush(), event] : [event];
   }
 
   /** What is still kept back. */
-  rest(): Event[] {
+  flush(): Event[] {
     return this.#held.splice(0);
   }
 }

@@ -1,28 +1,27 @@
-/** What a process holds of its runs' events for those who follow them, roughly in bytes. */
+/** The most all event logs of a process hold together, roughly in bytes. */
 const defaultMaxBytes = 32 * 1024 * 1024;
 
-/** Something that holds events it can do without. */
-interface Tenant {
+interface MeasuredLog {
   clear(): void;
 }
 
-/** A bound on what all feeds hold together: the one that has held something for longest is cleared first. */
-export class FeedRoom {
+/** Bounds what all event logs hold together: clears the log that has held something for the longest time. */
+export class EventLogMemory {
   readonly #maxBytes: number;
-  readonly #tenants = new Set<Tenant>();
+  readonly #logs = new Set<MeasuredLog>();
   #size = 0;
 
   constructor(maxBytes = defaultMaxBytes) {
     this.#maxBytes = maxBytes;
   }
 
-  /** `size`: what the feed holds now, after a change of so much. */
-  resized(feed: Tenant, size: number, change: number): void {
+  /** `size`: what the log holds after it has changed by `change` bytes. */
+  resized(log: MeasuredLog, size: number, change: number): void {
     this.#size += change;
-    if (size > 0) this.#tenants.add(feed);
-    else this.#tenants.delete(feed);
+    if (size > 0) this.#logs.add(log);
+    else this.#logs.delete(log);
     while (this.#size > this.#maxBytes) {
-      const [oldest] = this.#tenants;
+      const [oldest] = this.#logs;
       if (!oldest) return;
       oldest.clear();
     }

@@ -1,188 +1,188 @@
 import { abortable } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import { roughSize } from '../../base/rough-size.ts';
-import type { Frame, Position } from '../../core/runs.ts';
+import type { Position, StreamedEvent } from '../../core/runs.ts';
 import type { Event } from '../../schemas/event.ts';
-import type { FeedRoom } from './event-log-memory.ts';
-import type { Landmark } from './stored-events.ts';
+import type { EventLogMemory } from './event-log-memory.ts';
+import type { EventAnchor } from './stored-events.ts';
 
-/** What a feed may hold, roughly in bytes. */
+/** The most one log holds, roughly in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 
-export const start: Position = { whole: 0, piece: 0 };
+export const logStart: Position = { events: 0, chunks: 0 };
 
-/** Reads whole events behind the first `after` from where they are stored. */
-export type ReadStored = (after: number, landmark: Landmark | undefined) => AsyncIterable<Frame>;
+/** Reads the stored events of the run after its first `after` ones. */
+export type ReadStored = (after: number, anchor: EventAnchor | undefined) => AsyncIterable<StreamedEvent>;
 
-interface Held {
-  readonly frame: Frame;
+interface HeldEvent {
+  readonly streamed: StreamedEvent;
   readonly size: number;
 }
 
 /**
- * The events of a run for whoever comes late, as long as there is room: whole events that are no longer held are read
- * from where they are stored, pieces are gone. One writer, any number of readers, each at its own pace; none of them
- * holds up the writer.
+ * The events and chunks of one run in memory, for readers that join late. When memory is short, stored events leave
+ * first-in first-out and are read back from the session; chunks are not stored and are lost. One writer, any number of
+ * readers, each at its own pace; no reader blocks the writer.
  */
-export class RunFeed {
+export class RunEventLog {
   readonly #readStored: ReadStored;
-  readonly #room: FeedRoom | undefined;
-  #held: Held[] = [];
+  readonly #memory: EventLogMemory | undefined;
+  #held: HeldEvent[] = [];
   #size = 0;
-  #whole = 0;
-  #piece = 0;
-  /** Whole events that are no longer held: the first so many. */
+  #events = 0;
+  #chunks = 0;
+  /** The first so many stored events are no longer held. */
   #dropped = 0;
-  #first: Landmark | undefined;
+  #first: EventAnchor | undefined;
   #last: Event | undefined;
-  /** Counts the times frames were dropped: places in the list are void then. */
-  #cuts = 0;
-  #isOver = false;
+  /** Counts evictions: an index into `#held` is void after one. */
+  #evictions = 0;
+  #hasEnded = false;
   #failure: unknown;
-  #news: PromiseWithResolvers<void> | undefined;
+  #changed: PromiseWithResolvers<void> | undefined;
 
-  /** `room`: what all feeds may hold together. */
-  constructor(readStored: ReadStored, room?: FeedRoom) {
+  /** `memory`: bounds all logs of the process together. */
+  constructor(readStored: ReadStored, memory?: EventLogMemory) {
     this.#readStored = readStored;
-    this.#room = room;
+    this.#memory = memory;
   }
 
-  /** Where the feed ends for now. */
+  /** The position of the newest event or chunk. */
   get position(): Position {
-    return { whole: this.#whole, piece: this.#piece };
+    return { events: this.#events, chunks: this.#chunks };
   }
 
-  /** Roughly the bytes that are held. */
+  /** Bytes held, roughly. */
   get size(): number {
     return this.#size;
   }
 
-  /** `isPiece`: the event is shown and not stored. */
-  put(event: Event, isPiece = event.partial === true): void {
-    if (isPiece) this.#piece += 1;
+  /** `isChunk`: the event is streamed and not stored. */
+  append(event: Event, isChunk = event.partial === true): void {
+    if (isChunk) this.#chunks += 1;
     else {
-      // A reader that joins may have found it in the session already.
-      if (this.#piece === 0 && this.#last === event) return;
+      // The session may have shown it to a log that was opened in the middle of the run.
+      if (this.#chunks === 0 && this.#last === event) return;
       this.#last = event;
-      this.#whole += 1;
-      this.#piece = 0;
-      this.#first ??= { whole: this.#whole, eventId: event.id };
+      this.#events += 1;
+      this.#chunks = 0;
+      this.#first ??= { number: this.#events, eventId: event.id };
     }
     this.#hold({ event, ...this.position });
-    this.#news?.resolve();
-    this.#news = undefined;
+    this.#changed?.resolve();
+    this.#changed = undefined;
   }
 
-  /** Puts a piece that another feed has numbered; one that is there already, or comes late, is left out. */
-  putPiece({ event, whole, piece }: Frame): void {
-    if (whole !== this.#whole || piece <= this.#piece) return;
-    this.#piece = piece - 1;
-    this.put(event, true);
+  /** Appends a chunk that another log has numbered, unless it is a duplicate or late. */
+  appendChunk({ event, events, chunks }: StreamedEvent): void {
+    if (events !== this.#events || chunks <= this.#chunks) return;
+    this.#chunks = chunks - 1;
+    this.append(event, true);
   }
 
-  /** Nothing more will come; `failure` is what ended the run. Only the first call counts. */
+  /** Ends the log; `failure` is the error that ended the run. Only the first call counts. */
   end(failure: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#failure = failure;
-    this.#news?.resolve();
-    this.#news = undefined;
+    this.#changed?.resolve();
+    this.#changed = undefined;
   }
 
-  /** Lets go of all that is held. */
+  /** Drops everything from memory. */
   clear(): void {
-    this.#dropped = this.#whole;
+    this.#dropped = this.#events;
     this.#last = undefined;
-    this.#keep(() => false);
+    this.#retain(() => false);
   }
 
-  /** The frames behind a place, then those to come. Throws what ended the run. */
-  async *read(after: Position, signal: AbortSignal): AsyncGenerator<Frame, void, void> {
+  /** Yields what follows a position, then what is appended. Throws the error that ended the run. */
+  async *read(after: Position, signal: AbortSignal): AsyncGenerator<StreamedEvent, void, void> {
     let last = after;
     let index = 0;
-    let cuts: number | undefined;
+    let evictions: number | undefined;
     for (;;) {
-      while (last.whole < this.#dropped) {
-        for await (const frame of this.#stored(last.whole)) {
+      while (last.events < this.#dropped) {
+        for await (const streamed of this.#readDropped(last.events)) {
           signal.throwIfAborted();
-          last = frame;
-          yield frame;
+          last = streamed;
+          yield streamed;
         }
       }
-      if (cuts !== this.#cuts) {
-        cuts = this.#cuts;
+      if (evictions !== this.#evictions) {
+        evictions = this.#evictions;
         index = this.#indexAfter(last);
       }
-      const frame = this.#held[index]?.frame;
-      if (frame) {
+      const streamed = this.#held[index]?.streamed;
+      if (streamed) {
         index += 1;
-        if (!isAfter(frame, last)) continue; // whoever reads on may be ahead of a feed that is filled anew
-        last = frame;
-        yield frame;
-      } else if (this.#isOver) {
+        if (!isAfter(streamed, last)) continue; // a reader may be ahead of a log that is filled again
+        last = streamed;
+        yield streamed;
+      } else if (this.#hasEnded) {
         if (this.#failure !== undefined) throw this.#failure;
         return;
       } else {
-        this.#news ??= Promise.withResolvers();
-        await abortable(this.#news.promise, signal);
+        this.#changed ??= Promise.withResolvers();
+        await abortable(this.#changed.promise, signal);
       }
     }
   }
 
-  /** What is not held of the whole events behind the first so many. */
-  async *#stored(after: number): AsyncGenerator<Frame, void, void> {
+  /** Reads the dropped events after the first `after` ones from where they are stored. */
+  async *#readDropped(after: number): AsyncGenerator<StreamedEvent, void, void> {
     const end = this.#dropped;
-    for await (const frame of this.#readStored(after, this.#first)) {
-      yield frame;
-      if (frame.whole >= end) return;
+    for await (const streamed of this.#readStored(after, this.#first)) {
+      yield streamed;
+      if (streamed.events >= end) return;
     }
     throw new AppError('run_not_found', 'The events of the run are no longer kept');
   }
 
-  #hold(frame: Frame): void {
-    const size = roughSize(frame.event);
-    this.#held.push({ frame, size });
+  #hold(streamed: StreamedEvent): void {
+    const size = roughSize(streamed.event);
+    this.#held.push({ streamed, size });
     this.#resize(size);
     if (this.#size > maxBytes) this.#makeRoom();
   }
 
-  /** Pieces of steps that are over go first, then whole events, the oldest, then pieces of this step. */
+  /** Drops the chunks of finished steps first, then the oldest stored events, then the oldest chunks of this step. */
   #makeRoom(): void {
-    this.#keep(({ whole, piece }) => piece === 0 || whole === this.#whole);
+    this.#retain(({ events, chunks }) => chunks === 0 || events === this.#events);
     if (this.#size <= maxBytes) return;
     let left = this.#size;
-    for (const { frame, size } of this.#held) {
+    for (const { streamed, size } of this.#held) {
       if (left <= maxBytes / 2) break; // not one at a time
-      if (frame.piece > 0) continue;
+      if (streamed.chunks > 0) continue;
       left -= size;
-      this.#dropped = frame.whole;
+      this.#dropped = streamed.events;
     }
-    this.#keep(({ whole, piece }) => piece > 0 || whole > this.#dropped);
+    this.#retain(({ events, chunks }) => chunks > 0 || events > this.#dropped);
     while (this.#size > maxBytes) {
-      const oldest = this.#held[0]?.frame.piece ?? 0;
-      const middle = (oldest + this.#piece) / 2;
-      this.#keep(({ piece }) => piece > middle);
+      const oldest = this.#held[0]?.streamed.chunks ?? 0;
+      const middle = (oldest + this.#chunks) / 2;
+      this.#retain(({ chunks }) => chunks > middle);
     }
   }
 
-  #keep(isKept: (frame: Frame) => boolean): void {
-    this.#held = this.#held.filter(({ frame }) => isKept(frame));
-    this.#cuts += 1;
+  #retain(isRetained: (streamed: StreamedEvent) => boolean): void {
+    this.#held = this.#held.filter(({ streamed }) => isRetained(streamed));
+    this.#evictions += 1;
     this.#resize(this.#held.reduce((sum, { size }) => sum + size, 0) - this.#size);
   }
 
   #resize(change: number): void {
     this.#size += change;
-    this.#room?.resized(this, this.#size, change);
+    this.#memory?.resized(this, this.#size, change);
   }
 
-  /** Where the first frame behind a place is. */
-  #indexAfter(place: Position): number {
+  /** The index of the first held event after a position. */
+  #indexAfter(position: Position): number {
     let [low, high] = [0, this.#held.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       const held = this.#held[middle];
-      if (held && !isAfter(held.frame, place)) low = middle + 1;
+      if (held && !isAfter(held.streamed, position)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -190,4 +190,4 @@ export class RunFeed {
 }
 
 const isAfter = (one: Position, other: Position): boolean =>
-  one.whole > other.whole || (one.whole === other.whole && one.piece > other.piece);
+  one.events > other.events || (one.events === other.events && one.chunks > other.chunks);

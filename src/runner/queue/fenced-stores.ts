@@ -10,15 +10,19 @@ const reads: ReadonlySet<string | symbol> = new Set([
 ]);
 
 /** A run that writes to stores. */
-export interface Writer {
+export interface WritePermit {
   /** Throws when the run may not write any more. */
-  check(): void;
+  checkMayWrite(): void;
   /** Notes a write that is under way. */
-  noteWrite(write: Promise<unknown>): void;
+  trackWrite(write: Promise<unknown>): void;
 }
 
 /** The services of a run: its artifacts and memories are written to only as long as the writer's `check` does not throw. */
-export function guardedServices({ artifacts, memories }: Services, writer: Writer, sessions: SessionService): Services {
+export function fencedServices(
+  { artifacts, memories }: Services,
+  writer: WritePermit,
+  sessions: SessionService,
+): Services {
   const guard = new WriteGuard(writer);
   return {
     sessions,
@@ -29,9 +33,9 @@ export function guardedServices({ artifacts, memories }: Services, writer: Write
 
 /** A proxy's handler, because stores differ in what they can do: whatever is no read is fenced. */
 class WriteGuard implements ProxyHandler<object> {
-  readonly #writer: Writer;
+  readonly #writer: WritePermit;
 
-  constructor(writer: Writer) {
+  constructor(writer: WritePermit) {
     this.#writer = writer;
   }
 
@@ -40,26 +44,26 @@ class WriteGuard implements ProxyHandler<object> {
     if (typeof member !== 'function') return member;
     if (reads.has(name)) return member.bind(target) as unknown;
     return async (...values: unknown[]): Promise<unknown> => {
-      this.#writer.check();
+      this.#writer.checkMayWrite();
       const write = Promise.resolve(member.apply(target, values) as unknown);
-      this.#writer.noteWrite(write);
+      this.#writer.trackWrite(write);
       return write;
     };
   }
 }
 
 /** The writes of a run that are under way. */
-export class OpenWrites {
+export class PendingWrites {
   readonly #writes = new Set<Promise<unknown>>();
 
-  note(write: Promise<unknown>): void {
+  track(write: Promise<unknown>): void {
     this.#writes.add(write);
     const end = (): void => void this.#writes.delete(write);
     write.then(end, end);
   }
 
   /** Resolves when those of now are over. */
-  async over(): Promise<void> {
+  async settled(): Promise<void> {
     await Promise.allSettled(this.#writes);
   }
 }

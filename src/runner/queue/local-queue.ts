@@ -3,118 +3,123 @@ import { AppError } from '../../base/errors.ts';
 import { type Rank, ranks } from '../../core/run-store.ts';
 import type { OnBusy } from '../../schemas/run.ts';
 import type { Session, SessionKey } from '../../schemas/session.ts';
-import type { RunFeed } from './event-log.ts';
-import { OpenWrites } from './fenced-stores.ts';
+import type { RunEventLog } from './event-log.ts';
+import { PendingWrites } from './fenced-stores.ts';
 import {
-  type Arrival,
-  isPreempting,
-  type LocalRun,
-  placingOf,
-  type RunLine,
-  sessionGone,
-  superseded,
-  type Turn,
+  type QueueRequest,
+  preempts,
+  type QueuedRun,
+  admissionRule,
+  type RunQueue,
+  sessionNotFound,
+  preempted,
+  type RunSlot,
 } from './run-queue.ts';
 
-interface Line {
-  running: Seat;
-  readonly waiting: Seat[];
+interface SessionRuns {
+  running: LocalSlot;
+  readonly waiting: LocalSlot[];
 }
 
 /** Lets one run at a time into each session; the others wait in the order they came. Sessions never wait for each other. */
-export class SessionQueue implements RunLine {
-  readonly #lines = new Map<string, Line>();
+export class LocalRunQueue implements RunQueue {
+  readonly #sessions = new Map<string, SessionRuns>();
   readonly #maxWaiting: number;
 
   constructor(maxWaiting = 16) {
     this.#maxWaiting = maxWaiting;
   }
 
-  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Seat> {
+  async acquire(
+    session: SessionKey,
+    policy: OnBusy,
+    signal: AbortSignal,
+    request: QueueRequest = {},
+  ): Promise<LocalSlot> {
     signal.throwIfAborted();
-    const key = lineOf(session);
-    const line = this.#lines.get(key);
-    const isHold = arrival.id === undefined;
-    if (!line) {
-      const seat = new Seat(arrival.id ?? '', signal, key, this);
-      this.#lines.set(key, { running: seat, waiting: [] });
-      seat.begin();
-      return seat;
+    const key = nameOf(session);
+    const runs = this.#sessions.get(key);
+    const isExclusive = request.id === undefined;
+    if (!runs) {
+      const slot = new LocalSlot(request.id ?? '', signal, key, this);
+      this.#sessions.set(key, { running: slot, waiting: [] });
+      slot.start();
+      return slot;
     }
-    const { maxOpen, rank } = placingOf(policy, isHold, this.#maxWaiting);
-    if (line.waiting.length >= maxOpen) throw refusal(session, maxOpen);
-    const seat = new Seat(arrival.id ?? '', signal, key, this);
-    seat.rank = rank;
-    if (isPreempting(policy)) {
-      if (policy === 'rollback') seat.takesBack = line.running.id;
-      line.running.abort(superseded());
+    const { maxOpen, rank } = admissionRule(policy, isExclusive, this.#maxWaiting);
+    if (runs.waiting.length >= maxOpen) throw refusal(session, maxOpen);
+    const slot = new LocalSlot(request.id ?? '', signal, key, this);
+    slot.rank = rank;
+    if (preempts(policy)) {
+      if (policy === 'rollback') slot.rollbackOf = runs.running.id;
+      runs.running.abort(preempted());
     }
-    const turn = waitInLine(line, seat);
-    arrival.onQueued?.(seat.id);
-    await turn;
-    return seat;
+    const waiting = waitForSlot(runs, slot);
+    request.onQueued?.(slot.id);
+    await waiting;
+    return slot;
   }
 
-  async vacate(session: SessionKey, graceMs: number): Promise<Seat> {
-    const key = lineOf(session);
-    const old = this.#lines.get(key);
-    const hold = new Seat('', new AbortController().signal, key, this);
-    hold.rank = ranks.hold;
-    this.#lines.set(key, { running: hold, waiting: [] });
-    hold.begin();
-    if (!old) return hold;
-    const reason = sessionGone(session);
-    const seats = [old.running, ...old.waiting];
-    const over = Promise.all(seats.map((seat) => seat.over));
-    for (const seat of seats) seat.evict(reason);
-    await completesWithin(over, graceMs);
-    for (const { feed } of seats) feed?.end(reason);
-    return hold;
+  async acquireForDeletion(session: SessionKey, graceMs: number): Promise<LocalSlot> {
+    const key = nameOf(session);
+    const old = this.#sessions.get(key);
+    const slot = new LocalSlot('', new AbortController().signal, key, this);
+    slot.rank = ranks.exclusive;
+    this.#sessions.set(key, { running: slot, waiting: [] });
+    slot.start();
+    if (!old) return slot;
+    const reason = sessionNotFound(session);
+    const slots = [old.running, ...old.waiting];
+    const ended = Promise.all(slots.map((one) => one.ended));
+    for (const one of slots) one.evict(reason);
+    await completesWithin(ended, graceMs);
+    for (const { log } of slots) log?.end(reason);
+    return slot;
   }
 
-  of(session: SessionKey): readonly Seat[] {
-    const line = this.#lines.get(lineOf(session));
-    return line ? [line.running, ...line.waiting] : [];
+  runsOf(session: SessionKey): readonly LocalSlot[] {
+    const runs = this.#sessions.get(nameOf(session));
+    return runs ? [runs.running, ...runs.waiting] : [];
   }
 
   /** Lets the run behind `seat` begin, unless that is not in progress any more. */
-  next(key: string, seat: Seat): void {
-    const line = this.#lines.get(key);
-    if (line?.running !== seat) return;
-    const next = line.waiting.shift();
+  startNext(key: string, slot: LocalSlot): void {
+    const runs = this.#sessions.get(key);
+    if (runs?.running !== slot) return;
+    const next = runs.waiting.shift();
     if (!next) {
-      this.#lines.delete(key);
+      this.#sessions.delete(key);
       return;
     }
-    line.running = next;
-    if (next.takesBack !== undefined && seat.id !== '') next.takesBack = seat.id;
-    next.begin();
-    const isSuperseded = line.waiting[0]?.rank === ranks.preempting && next.rank !== ranks.hold;
-    if (isSuperseded) next.abort(superseded());
+    runs.running = next;
+    if (next.rollbackOf !== undefined && slot.id !== '') next.rollbackOf = slot.id;
+    next.start();
+    const isSuperseded = runs.waiting[0]?.rank === ranks.preempting && next.rank !== ranks.exclusive;
+    if (isSuperseded) next.abort(preempted());
   }
 }
 
-const lineOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
+const nameOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
 
 /** A class, because an object with functions of its own made for every run outlives the run in the garbage collector. */
-export class Seat implements Turn, LocalRun {
+export class LocalSlot implements RunSlot, QueuedRun {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs = Date.now();
   startedAtMs: number | undefined;
-  takesBack: string | undefined;
+  rollbackOf: string | undefined;
   rank: Rank = ranks.plain;
   session: Session | undefined;
-  feed: RunFeed | undefined;
+  log: RunEventLog | undefined;
   readonly #running: LinkedAbort;
   readonly #key: string;
-  #queue: SessionQueue | undefined;
-  #onTurn: (() => void) | undefined;
-  #over: PromiseWithResolvers<void> | undefined;
-  #writes: OpenWrites | undefined;
+  #queue: LocalRunQueue | undefined;
+  #onStart: (() => void) | undefined;
+  #ended: PromiseWithResolvers<void> | undefined;
+  #writes: PendingWrites | undefined;
   #evicted: AppError | undefined;
 
-  constructor(id: string, signal: AbortSignal, key: string, queue: SessionQueue) {
+  constructor(id: string, signal: AbortSignal, key: string, queue: LocalRunQueue) {
     this.id = id;
     this.#running = new LinkedAbort(signal);
     this.#key = key;
@@ -126,10 +131,10 @@ export class Seat implements Turn, LocalRun {
   }
 
   /** Resolves when the run is over. */
-  get over(): Promise<void> {
+  get ended(): Promise<void> {
     if (!this.#queue) return Promise.resolve();
-    this.#over ??= Promise.withResolvers();
-    return this.#over.promise;
+    this.#ended ??= Promise.withResolvers();
+    return this.#ended.promise;
   }
 
   abort(reason: AppError): void {
@@ -142,30 +147,30 @@ export class Seat implements Turn, LocalRun {
     this.abort(reason);
   }
 
-  check(): void {
+  checkMayWrite(): void {
     if (this.#evicted) throw this.#evicted;
   }
 
-  noteWrite(write: Promise<unknown>): void {
-    this.#writes ??= new OpenWrites();
-    this.#writes.note(write);
+  trackWrite(write: Promise<unknown>): void {
+    this.#writes ??= new PendingWrites();
+    this.#writes.track(write);
   }
 
-  begin(): void {
+  start(): void {
     this.startedAtMs = Date.now();
-    this.#onTurn?.();
-    this.#onTurn = undefined;
+    this.#onStart?.();
+    this.#onStart = undefined;
   }
 
   /** Calls back when the run's turn has come. */
-  whenItsTurn(onTurn: () => void): void {
-    this.#onTurn = onTurn;
+  whenStarted(onStart: () => void): void {
+    this.#onStart = onStart;
   }
 
   release(): void {
     const queue = this.#queue;
     this.leave();
-    queue?.next(this.#key, this);
+    queue?.startNext(this.#key, this);
   }
 
   /** Ends a run that had no turn, or has it no more. */
@@ -173,29 +178,29 @@ export class Seat implements Turn, LocalRun {
     if (!this.#queue) return;
     this.#queue = undefined;
     this.#running[Symbol.dispose]();
-    this.feed?.end(undefined);
-    const over = this.#over;
-    if (!this.#evicted || !this.#writes) over?.resolve();
-    else void this.#writes.over().then(over?.resolve); // never rejects
+    this.log?.end(undefined);
+    const ended = this.#ended;
+    if (!this.#evicted || !this.#writes) ended?.resolve();
+    else void this.#writes.settled().then(ended?.resolve); // never rejects
   }
 }
 
-function waitInLine(line: Line, seat: Seat): Promise<void> {
-  const { signal } = seat;
+function waitForSlot(runs: SessionRuns, slot: LocalSlot): Promise<void> {
+  const { signal } = slot;
   return new Promise((resolve, reject) => {
     const leave = (): void => {
-      line.waiting.splice(line.waiting.indexOf(seat), 1);
-      seat.feed?.end(signal.reason);
-      seat.leave();
+      runs.waiting.splice(runs.waiting.indexOf(slot), 1);
+      slot.log?.end(signal.reason);
+      slot.leave();
       reject(signal.reason as Error);
     };
-    seat.whenItsTurn(() => {
+    slot.whenStarted(() => {
       signal.removeEventListener('abort', leave);
       resolve();
     });
     signal.addEventListener('abort', leave, { once: true });
-    const place = line.waiting.findIndex(({ rank }) => rank < seat.rank);
-    line.waiting.splice(place < 0 ? line.waiting.length : place, 0, seat);
+    const index = runs.waiting.findIndex(({ rank }) => rank < slot.rank);
+    runs.waiting.splice(index < 0 ? runs.waiting.length : index, 0, slot);
   });
 }
 

@@ -5,30 +5,30 @@ import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../../schemas/session.ts';
 
 /** By what right the next event of a run is stored. Throws when there is none any more. */
-export interface Rights {
+export interface SessionLease {
   readonly key: SessionKey;
-  next(): AppendGuard;
+  nextAppend(): AppendGuard;
   /** The session belongs to somebody else, or nobody can say whether the event was stored. */
-  lost(reason: AppError): void;
+  relinquish(reason: AppError): void;
 }
 
 /** The sessions as a run with a store sees them: it appends to its own only as long as it owns it. */
-export class GuardedSessions implements SessionService {
+export class FencedSessions implements SessionService {
   readonly #sessions: SessionService;
-  readonly #rights: Rights;
+  readonly #lease: SessionLease;
 
-  constructor(sessions: SessionService, rights: Rights) {
+  constructor(sessions: SessionService, rights: SessionLease) {
     this.#sessions = sessions;
-    this.#rights = rights;
+    this.#lease = rights;
   }
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
     if (event.partial) return event;
-    if (guard || !isOf(session, this.#rights.key)) return this.#sessions.appendEvent(session, event, guard);
+    if (guard || !isOf(session, this.#lease.key)) return this.#sessions.appendEvent(session, event, guard);
     try {
-      return await this.#sessions.appendEvent(session, event, this.#rights.next());
+      return await this.#sessions.appendEvent(session, event, this.#lease.nextAppend());
     } catch (error) {
-      if (error instanceof AppError && endsRights.has(error.code)) this.#rights.lost(error);
+      if (error instanceof AppError && endsLease.has(error.code)) this.#lease.relinquish(error);
       throw error;
     }
   }
@@ -63,7 +63,7 @@ export class GuardedSessions implements SessionService {
 }
 
 /** After these, nothing more is stored: with the store out of reach, not even what went wrong. */
-const endsRights = new Set(['session_changed', 'session_not_found', 'unavailable']);
+const endsLease = new Set(['session_changed', 'session_not_found', 'unavailable']);
 
 const isOf = ({ id, appName, userId }: Session, key: SessionKey): boolean =>
   id === key.sessionId && userId === key.userId && appName === key.appName;

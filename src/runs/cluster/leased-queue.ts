@@ -1,23 +1,31 @@
 import { AppError } from '../../base/errors.ts';
-import { leaseMs, type Placed, type Placing, type RunEnd, type RunRef, type RunStore } from '../../core/run-store.ts';
+import {
+  leaseMs,
+  type NewRun,
+  type EnqueuedRun,
+  type AdmissionRule,
+  type RunEnd,
+  type RunRef,
+  type RunStore,
+} from '../../core/run-store.ts';
 import type { RunLog } from '../../core/runtime.ts';
 import type { SessionService } from '../../core/services.ts';
 import {
-  type Arrival,
-  type Claim,
-  holdPlacing,
-  isPreempting,
-  placingOf,
-  type RunLine,
-  sessionGone,
-  superseded,
-  type Turn,
+  type QueueRequest,
+  type ExistingLease,
+  exclusiveRule,
+  preempts,
+  admissionRule,
+  type RunQueue,
+  sessionNotFound,
+  preempted,
+  type RunSlot,
 } from '../../runner/queue/run-queue.ts';
 import type { OnBusy } from '../../schemas/run.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { DurableTurn, lostRun, type TurnLine } from './run-lease.ts';
+import { RunLease, leaseLost, type LeaseHolder } from './run-lease.ts';
 
-export interface DurableLineOptions {
+export interface LeasedRunQueueOptions {
   readonly store: RunStore;
   readonly sessions: SessionService;
   /** Runs that may wait for one session. Default 16. */
@@ -25,195 +33,201 @@ export interface DurableLineOptions {
   readonly log?: RunLog | undefined;
 }
 
-const beatMs = 1_000;
-const beatAgainMs = 250;
+const heartbeatMs = 1_000;
+const heartbeatRetryMs = 250;
 /** After so long without an answer of the store, others may count this replica as dead soon. */
-const maxQuietMs = leaseMs - beatMs;
+const maxSilenceMs = leaseMs - heartbeatMs;
 /** A run that waits asks again after this, should nobody have told it. */
-const askAgainMs = 2_000;
+const pollMs = 2_000;
 
 /**
  * Lets one run at a time into each session, over all servers that share a store. A run that is begun holds its session
  * under a number that grows with each owner; whoever lost it stores nothing more.
  */
-export class DurableLine implements RunLine {
-  readonly #options: DurableLineOptions;
-  readonly #turns = new Map<string, DurableTurn>();
-  #beating: NodeJS.Timeout | undefined;
-  #beatSent: Promise<void> | undefined;
+export class LeasedRunQueue implements RunQueue {
+  readonly #options: LeasedRunQueueOptions;
+  readonly #leases = new Map<string, RunLease>();
+  #heartbeatTimer: NodeJS.Timeout | undefined;
+  #heartbeatSent: Promise<void> | undefined;
   #watchdog: NodeJS.Timeout | undefined;
-  #lastBeatMs = Number.NEGATIVE_INFINITY;
-  #steadySinceMs = Number.POSITIVE_INFINITY;
+  #lastHeartbeatMs = Number.NEGATIVE_INFINITY;
+  #stableSinceMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
-  readonly #line: TurnLine = {
-    finish: (turn, end) => this.#finish(turn, end),
-    isKnownToLive: () => this.#quietMs < maxQuietMs,
+  readonly #holder: LeaseHolder = {
+    finish: (lease, end) => this.#finish(lease, end),
+    isConnected: () => this.#msSinceHeartbeat < maxSilenceMs,
   };
 
-  constructor(options: DurableLineOptions) {
+  constructor(options: LeasedRunQueueOptions) {
     this.#options = options;
   }
 
   /** Whether the store was in reach for a whole lease: only then can this replica tell who is dead. */
-  get isSteady(): boolean {
-    return this.#line.isKnownToLive() && performance.now() - this.#steadySinceMs > leaseMs;
+  get isStable(): boolean {
+    return this.#holder.isConnected() && performance.now() - this.#stableSinceMs > leaseMs;
   }
 
   /** Whether the store answered the last time it was told that this replica lives. */
-  get isInTouch(): boolean {
-    return this.#steadySinceMs < Number.POSITIVE_INFINITY;
+  get isConnected(): boolean {
+    return this.#stableSinceMs < Number.POSITIVE_INFINITY;
   }
 
   /** The ids of the runs that are known here. */
-  get known(): string[] {
-    return [...this.#turns.values()].map(({ id }) => id);
+  get runIds(): string[] {
+    return [...this.#leases.values()].map(({ id }) => id);
   }
 
   /** Begins to tell that this replica lives. */
   start(): void {
     if (this.#watchdog || this.#isClosed) return;
-    this.#watchdog = setInterval(() => this.#checkTouch(), beatMs / 2).unref();
-    this.#beatAfter(0);
+    this.#watchdog = setInterval(() => this.#checkConnection(), heartbeatMs / 2).unref();
+    this.#heartbeatAfter(0);
   }
 
-  async enter(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival: Arrival = {}): Promise<Turn> {
+  async acquire(session: SessionKey, policy: OnBusy, signal: AbortSignal, queued: QueueRequest = {}): Promise<RunSlot> {
     signal.throwIfAborted();
     this.start();
-    if (!this.isInTouch) await this.#beat(); // a run whose replica nobody knows of would be taken over at once
+    if (!this.isConnected) await this.#heartbeat(); // a run whose replica nobody knows of would be taken over at once
     const { appName, userId, sessionId } = session;
     const key = { appName, userId, sessionId };
-    const turn = new DurableTurn(key, arrival.id, signal, this.#line);
-    turn.isDetached = arrival.isDetached === true;
-    const name = nameOf(session, turn.id);
-    if (this.#turns.has(name)) {
-      throw new AppError('session_busy', `Run "${turn.id}" is not over yet`, { retryAfter: 1 });
+    const lease = new RunLease(key, queued.id, signal, this.#holder);
+    lease.isDetached = queued.isDetached === true;
+    const name = nameOf(session, lease.id);
+    if (this.#leases.has(name)) {
+      throw new AppError('session_busy', `Run "${lease.id}" is not over yet`, { retryAfter: 1 });
     }
-    this.#turns.set(name, turn);
+    this.#leases.set(name, lease);
     try {
-      await this.#place(turn, policy, arrival);
-      return turn;
+      await this.#admit(lease, policy, queued);
+      return lease;
     } catch (error) {
-      await turn.release(error);
+      await lease.release(error);
       throw error;
     }
   }
 
-  async vacate(session: SessionKey, graceMs: number): Promise<Turn> {
+  async acquireForDeletion(session: SessionKey, graceMs: number): Promise<RunSlot> {
     const endMs = performance.now() + graceMs;
     this.start();
-    if (!this.isInTouch) await this.#beat();
+    if (!this.isConnected) await this.#heartbeat();
     const { appName, userId, sessionId } = session;
-    const hold = new DurableTurn({ appName, userId, sessionId }, undefined, new AbortController().signal, this.#line);
-    this.#turns.set(nameOf(session, hold.id), hold);
+    const exclusive = new RunLease(
+      { appName, userId, sessionId },
+      undefined,
+      new AbortController().signal,
+      this.#holder,
+    );
+    this.#leases.set(nameOf(session, exclusive.id), exclusive);
     try {
-      const placed = await this.#enterStore(hold, {}, holdPlacing);
-      hold.ref = placed.ref;
-      if (placed.fence !== undefined) hold.begin(placed, placed.fence, this.#options.sessions);
-      else await this.#clear(hold, placed, endMs);
-      return hold;
+      const enqueued = await this.#enqueue(exclusive, {}, exclusiveRule);
+      exclusive.ref = enqueued.ref;
+      if (enqueued.fencingToken !== undefined) exclusive.begin(enqueued, enqueued.fencingToken, this.#options.sessions);
+      else await this.#endOtherRuns(exclusive, enqueued, endMs);
+      return exclusive;
     } catch (error) {
-      await hold.release(error);
+      await exclusive.release(error);
       throw error;
     }
   }
 
-  of(session: SessionKey): readonly DurableTurn[] {
+  runsOf(session: SessionKey): readonly RunLease[] {
     const prefix = nameOf(session, '');
-    const turns: DurableTurn[] = [];
-    for (const [name, turn] of this.#turns) {
-      if (!turn.isHold && !turn.isEvicted && name.startsWith(prefix)) turns.push(turn);
+    const leases: RunLease[] = [];
+    for (const [name, lease] of this.#leases) {
+      if (!lease.isExclusive && !lease.isEvicted && name.startsWith(prefix)) leases.push(lease);
     }
-    return turns.toSorted((one, other) => (one.startedAtMs ?? Infinity) - (other.startedAtMs ?? Infinity));
+    return leases.toSorted((one, other) => (one.startedAtMs ?? Infinity) - (other.startedAtMs ?? Infinity));
   }
 
   /** The run of a key in the store. */
-  find({ id }: Pick<RunRef, 'id'>): DurableTurn | undefined {
-    return this.#turns.values().find((turn) => turn.ref?.id === id);
+  find({ id }: Pick<RunRef, 'id'>): RunLease | undefined {
+    return this.#leases.values().find((lease) => lease.ref?.id === id);
   }
 
-  all(): readonly DurableTurn[] {
-    return [...this.#turns.values()];
+  all(): readonly RunLease[] {
+    return [...this.#leases.values()];
   }
 
   /** Leaves the runs that go on by themselves to others, who go on from the last event that is stored. */
-  async handBack(): Promise<void> {
-    const turns = this.all().filter(({ isDetached }) => isDetached);
-    for (const turn of turns) turn.giveUp(new AppError('run_interrupted', 'The run goes on at another server'));
-    await Promise.all(turns.map((turn) => turn.over));
-    await this.#options.store.handBack(turns.flatMap(({ ref }) => ref ?? []));
+  async releaseDetached(): Promise<void> {
+    const leases = this.all().filter(({ isDetached }) => isDetached);
+    for (const lease of leases) lease.relinquish(new AppError('run_interrupted', 'The run goes on at another server'));
+    await Promise.all(leases.map((lease) => lease.ended));
+    await this.#options.store.release(leases.flatMap(({ ref }) => ref ?? []));
   }
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#beating);
+    clearTimeout(this.#heartbeatTimer);
     clearInterval(this.#watchdog);
   }
 
   /** Ends the runs before and behind `hold`, and waits until it is its turn, or until the time is over. */
-  async #clear(hold: DurableTurn, placed: Placed, endMs: number): Promise<void> {
+  async #endOtherRuns(exclusive: RunLease, enqueued: EnqueuedRun, endMs: number): Promise<void> {
     const { store, sessions } = this.#options;
-    const { ref } = placed;
-    const gone = sessionGone(hold.key);
+    const { ref } = enqueued;
+    const deleted = sessionNotFound(exclusive.key);
     for (;;) {
-      await store.cancelAll(ref.session, gone.code);
-      for (const turn of this.#runsOf(ref)) turn.evict(gone);
-      const begun = await store.begin(ref);
-      if (begun === 'deleted') throw gone;
-      if (begun === 'gone') throw lostRun(hold.id);
-      if (begun !== 'waits') return hold.begin({ ...placed, fence: begun.fence }, begun.fence, sessions);
+      await store.cancelAll(ref.session, deleted.code);
+      for (const lease of this.#runsOf(ref)) lease.evict(deleted);
+      const started = await store.tryStart(ref);
+      if (started === 'session_deleted') throw deleted;
+      if (started === 'not_owner') throw leaseLost(exclusive.id);
+      if (started !== 'waiting')
+        return exclusive.begin({ ...enqueued, fencingToken: started.fencingToken }, started.fencingToken, sessions);
       const restMs = endMs - performance.now();
       if (restMs <= 0) break;
-      await hold.nudged(Math.min(restMs, askAgainMs));
+      await exclusive.waitForWake(Math.min(restMs, pollMs));
     }
-    for (const turn of this.#runsOf(ref)) turn.feed?.end(gone);
+    for (const lease of this.#runsOf(ref)) lease.log?.end(deleted);
   }
 
-  #runsOf({ session }: RunRef): DurableTurn[] {
-    return this.all().filter(({ ref, isHold }) => ref?.session === session && !isHold);
+  #runsOf({ session }: RunRef): RunLease[] {
+    return this.all().filter(({ ref, isExclusive }) => ref?.session === session && !isExclusive);
   }
 
   get #maxQueued(): number {
     return this.#options.maxQueued ?? 16;
   }
 
-  async #place(turn: DurableTurn, policy: OnBusy, arrival: Arrival): Promise<void> {
-    const placing = placingOf(policy, turn.isHold, this.#maxQueued);
-    const claim = arrival.claim ?? (await this.#enterStore(turn, { ...arrival, policy }, placing));
-    turn.createdAtMs = claim.createdAtMs ?? turn.createdAtMs;
-    turn.ref = claim.ref;
-    arrival.onKept?.();
-    turn.takesBack = arrival.takesBack ?? arrival.claim?.takesBack;
-    turn.hasWaited = claim.fence === undefined || arrival.claim !== undefined;
-    if (claim.fence !== undefined) turn.begin(claim, claim.fence, this.#options.sessions);
+  async #admit(lease: RunLease, policy: OnBusy, queued: QueueRequest): Promise<void> {
+    const rule = admissionRule(policy, lease.isExclusive, this.#maxQueued);
+    const claim = queued.claim ?? (await this.#enqueue(lease, { ...queued, policy }, rule));
+    lease.createdAtMs = claim.createdAtMs ?? lease.createdAtMs;
+    lease.ref = claim.ref;
+    queued.onPersisted?.();
+    lease.rollbackOf = queued.rollbackOf ?? queued.claim?.rollbackOf;
+    lease.hasWaited = claim.fencingToken === undefined || queued.claim !== undefined;
+    if (claim.fencingToken !== undefined) lease.begin(claim, claim.fencingToken, this.#options.sessions);
     else {
-      arrival.onQueued?.(turn.id);
-      await this.#wait(turn, claim, policy);
+      queued.onQueued?.(lease.id);
+      await this.#wait(lease, claim, policy);
     }
   }
 
-  async #wait(turn: DurableTurn, claim: Claim, policy: OnBusy): Promise<void> {
+  async #wait(lease: RunLease, claim: ExistingLease, policy: OnBusy): Promise<void> {
     const { sessions, store } = this.#options;
-    const preempts = isPreempting(policy);
-    for (let mayBegin = !preempts || !(await this.#interrupt(claim.ref)); ; mayBegin = true) {
-      turn.signal.throwIfAborted();
-      const begun = mayBegin ? await store.begin(claim.ref) : 'waits';
-      if (begun === 'gone' || begun === 'deleted') {
-        turn.giveUp(begun === 'gone' ? lostRun(turn.id) : sessionGone(turn.key));
-      } else if (begun !== 'waits') {
-        turn.begin({ ...claim, startedAtMs: begun.startedAtMs }, begun.fence, sessions);
-        if (!turn.isHold) {
-          turn.takesBack = begun.takesBack;
-          if (begun.isSuperseded) turn.abort(superseded());
+    const isPreempting = preempts(policy);
+    for (let mayStart = !isPreempting || !(await this.#preempt(claim.ref)); ; mayStart = true) {
+      lease.signal.throwIfAborted();
+      const started = mayStart ? await store.tryStart(claim.ref) : 'waiting';
+      if (started === 'not_owner' || started === 'session_deleted') {
+        lease.relinquish(started === 'not_owner' ? leaseLost(lease.id) : sessionNotFound(lease.key));
+      } else if (started !== 'waiting') {
+        lease.begin({ ...claim, startedAtMs: started.startedAtMs }, started.fencingToken, sessions);
+        if (!lease.isExclusive) {
+          lease.rollbackOf = started.rollbackOf;
+          if (started.isSuperseded) lease.abort(preempted());
         }
         return;
       }
-      if (preempts && mayBegin) await this.#interrupt(claim.ref); // another may have begun meanwhile
-      await turn.nudged(askAgainMs);
+      if (isPreempting && mayStart) await this.#preempt(claim.ref); // another may have begun meanwhile
+      await lease.waitForWake(pollMs);
     }
   }
 
-  async #enterStore(
-    turn: DurableTurn,
+  async #enqueue(
+    lease: RunLease,
     {
       request,
       isLive,
@@ -222,35 +236,35 @@ export class DurableLine implements RunLine {
       fingerprint,
       createSession,
       isNew,
-      takesBack,
+      rollbackOf,
       policy,
-    }: Arrival & { policy?: OnBusy },
-    placing: Placing,
-  ): Promise<Placed> {
-    const run = {
-      key: { ...turn.key, runId: turn.id },
-      kind: turn.isHold ? ('hold' as const) : isLive ? ('live' as const) : ('run' as const),
+    }: QueueRequest & { policy?: OnBusy },
+    rule: AdmissionRule,
+  ): Promise<EnqueuedRun> {
+    const run: NewRun = {
+      key: { ...lease.key, runId: lease.id },
+      kind: lease.isExclusive ? 'exclusive' : isLive ? 'live' : 'run',
       isDetached,
       input: JSON.stringify(request ?? {}),
       idempotencyKey,
       fingerprint,
       isNew: isNew ?? request?.invocationId === undefined,
-      takesBack,
-      takesBackCurrent: policy === 'rollback' && !turn.isHold,
+      rollbackOf,
+      rollsBackActive: policy === 'rollback' && !lease.isExclusive,
     };
     try {
-      return await this.#options.store.enter(run, placing);
+      return await this.#options.store.enqueue(run, rule);
     } catch (error) {
       if (!createSession || !(error instanceof AppError) || error.code !== 'session_not_found') throw error;
       await createSession();
-      return this.#options.store.enter(run, placing);
+      return this.#options.store.enqueue(run, rule);
     }
   }
 
   /** Ends the run in progress. Resolves with whether there is one. */
-  async #interrupt(ref: RunRef): Promise<boolean> {
+  async #preempt(ref: RunRef): Promise<boolean> {
     const { store } = this.#options;
-    const current = await store.cancelCurrent(ref.session, 'run_interrupted');
+    const current = await store.cancelActive(ref.session, 'run_interrupted');
     if (!current) return false;
     this.end(current.ref, 'run_interrupted');
     return true;
@@ -258,62 +272,62 @@ export class DurableLine implements RunLine {
 
   /** Tells a run that it shall end, if it is here. */
   end(ref: Pick<RunRef, 'id'>, reason: string): void {
-    const turn = this.find(ref);
-    if (reason === 'session_not_found') turn?.evict(sessionGone(turn.key));
-    else turn?.abort(reasonFor(reason));
+    const lease = this.find(ref);
+    if (reason === 'session_not_found') lease?.evict(sessionNotFound(lease.key));
+    else lease?.abort(cancelReason(reason));
   }
 
-  async #finish(turn: DurableTurn, end: RunEnd | undefined): Promise<void> {
+  async #finish(lease: RunLease, end: RunEnd | undefined): Promise<void> {
     const { store, log } = this.#options;
     try {
-      if (turn.ref && !turn.isGivenUp) await store.finish(turn.ref, turn.fence, end);
+      if (lease.ref && !lease.isRelinquished) await store.finish(lease.ref, lease.fencingToken, end);
     } catch (error) {
       // It stays open in the store, and is looked after when that is back.
-      log?.warn({ err: error, runId: turn.id }, 'the end of a run could not be stored');
+      log?.warn({ err: error, runId: lease.id }, 'the end of a run could not be stored');
     } finally {
-      this.#turns.delete(nameOf(turn.key, turn.id));
-      if (turn.isHold && turn.ref) for (const waiting of this.#runsOf(turn.ref)) waiting.wake(); // is the session gone?
+      this.#leases.delete(nameOf(lease.key, lease.id));
+      if (lease.isExclusive && lease.ref) for (const waiting of this.#runsOf(lease.ref)) waiting.wake(); // is the session gone?
     }
   }
 
-  get #quietMs(): number {
-    return performance.now() - this.#lastBeatMs;
+  get #msSinceHeartbeat(): number {
+    return performance.now() - this.#lastHeartbeatMs;
   }
 
   /** One at a time: whoever asks meanwhile waits for the same answer. */
-  #beat(): Promise<void> {
-    return (this.#beatSent ??= this.#sendBeat().finally(() => (this.#beatSent = undefined)));
+  #heartbeat(): Promise<void> {
+    return (this.#heartbeatSent ??= this.#sendHeartbeat().finally(() => (this.#heartbeatSent = undefined)));
   }
 
-  async #sendBeat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const sentMs = performance.now();
     try {
-      const flags = await this.#options.store.beat();
-      this.#lastBeatMs = sentMs;
-      if (this.#steadySinceMs === Infinity) this.#steadySinceMs = sentMs;
+      const flags = await this.#options.store.heartbeat();
+      this.#lastHeartbeatMs = sentMs;
+      if (this.#stableSinceMs === Infinity) this.#stableSinceMs = sentMs;
       for (const { ref, reason } of flags) this.end(ref, reason);
     } catch (error) {
-      this.#steadySinceMs = Number.POSITIVE_INFINITY;
+      this.#stableSinceMs = Number.POSITIVE_INFINITY;
       throw error;
     }
   }
 
-  #beatAfter(ms: number): void {
+  #heartbeatAfter(ms: number): void {
     if (this.#isClosed) return;
-    this.#beating = setTimeout(() => {
-      this.#beat().then(
-        () => this.#beatAfter(beatMs),
-        () => this.#beatAfter(beatAgainMs),
+    this.#heartbeatTimer = setTimeout(() => {
+      this.#heartbeat().then(
+        () => this.#heartbeatAfter(heartbeatMs),
+        () => this.#heartbeatAfter(heartbeatRetryMs),
       );
     }, ms).unref();
   }
 
   /** Others may take over what is ours once the lease is over: so it ends here before. */
-  #checkTouch(): void {
-    if (this.#quietMs < maxQuietMs || this.#lastBeatMs === -Infinity) return;
-    this.#steadySinceMs = Number.POSITIVE_INFINITY;
+  #checkConnection(): void {
+    if (this.#msSinceHeartbeat < maxSilenceMs || this.#lastHeartbeatMs === -Infinity) return;
+    this.#stableSinceMs = Number.POSITIVE_INFINITY;
     const reason = new AppError('unavailable', 'The database cannot be reached', { retryAfter: 2 });
-    for (const turn of this.#turns.values()) turn.giveUp(reason);
+    for (const lease of this.#leases.values()) lease.relinquish(reason);
   }
 }
 
@@ -321,6 +335,6 @@ const nameOf = ({ appName, userId, sessionId }: SessionKey, id: string): string 
   `${appName}\n${userId}\n${sessionId}\n${id}`;
 
 /** Why a run is to end, from what the store says of it. */
-export function reasonFor(code: string): AppError {
-  return code === 'run_cancelled' ? new AppError(code, 'The run was cancelled') : superseded();
+export function cancelReason(code: string): AppError {
+  return code === 'run_cancelled' ? new AppError(code, 'The run was cancelled') : preempted();
 }

@@ -1,60 +1,60 @@
 import { LinkedAbort } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { outcomeOfFailure, runIn } from '../../core/run-status.ts';
+import { outcomeOfFailure, deriveRun } from '../../core/run-status.ts';
 import type { RunEnd, RunRef } from '../../core/run-store.ts';
 import type { AppendGuard, SessionService } from '../../core/services.ts';
-import type { RunFeed } from '../../runner/queue/event-log.ts';
-import { OpenWrites } from '../../runner/queue/fenced-stores.ts';
-import type { Claim, LocalRun, Turn } from '../../runner/queue/run-queue.ts';
+import type { RunEventLog } from '../../runner/queue/event-log.ts';
+import { PendingWrites } from '../../runner/queue/fenced-stores.ts';
+import type { ExistingLease, QueuedRun, RunSlot } from '../../runner/queue/run-queue.ts';
 import type { Session, SessionKey } from '../../schemas/session.ts';
-import { GuardedSessions } from './fenced-sessions.ts';
-import { Nudge } from './wake-signal.ts';
+import { FencedSessions } from './fenced-sessions.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 /** The line that a turn stands in. */
-export interface TurnLine {
+export interface LeaseHolder {
   /** What a turn does at its end. Without an end, there was no run. */
-  readonly finish: (turn: DurableTurn, end: RunEnd | undefined) => Promise<void>;
+  readonly finish: (turn: RunLease, end: RunEnd | undefined) => Promise<void>;
   /** Whether the others know that this replica lives. */
-  readonly isKnownToLive: () => boolean;
+  readonly isConnected: () => boolean;
 }
 
 /** The place of a run in the line of a session that a store keeps. */
-export class DurableTurn implements Turn, LocalRun {
+export class RunLease implements RunSlot, QueuedRun {
   readonly id: string;
   readonly key: SessionKey;
   createdAtMs = Date.now();
   startedAtMs: number | undefined;
-  takesBack: string | undefined;
+  rollbackOf: string | undefined;
   session: Session | undefined;
-  feed: RunFeed | undefined;
+  log: RunEventLog | undefined;
   /** It is no run: something else wants to be alone with the session. */
-  readonly isHold: boolean;
+  readonly isExclusive: boolean;
   /** Whether its turn did not come at once, or it was begun by another replica. */
   hasWaited = false;
   /** It goes on without whoever asked for it. */
   isDetached = false;
   /** Known once the run is in the store. */
   ref: RunRef | undefined;
-  fence: number | undefined;
+  fencingToken: number | undefined;
   readonly #running: LinkedAbort;
-  readonly #line: TurnLine;
-  readonly #over = Promise.withResolvers<void>();
+  readonly #holder: LeaseHolder;
+  readonly #ended = Promise.withResolvers<void>();
   #sessions: SessionService | undefined;
-  #steps = 0;
+  #appendedEvents = 0;
   #hasStored = false;
-  #isGivenUp = false;
+  #isRelinquished = false;
   #isReleased = false;
   #evicted: AppError | undefined;
-  readonly #writes = new OpenWrites();
-  readonly #nudge = new Nudge();
+  readonly #writes = new PendingWrites();
+  readonly #wakeSignal = new WakeSignal();
 
-  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, line: TurnLine) {
+  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, line: LeaseHolder) {
     this.key = key;
-    this.isHold = id === undefined;
+    this.isExclusive = id === undefined;
     this.id = id ?? newId('hold-');
     this.#running = new LinkedAbort(signal);
-    this.#line = line;
+    this.#holder = line;
   }
 
   get signal(): AbortSignal {
@@ -65,13 +65,13 @@ export class DurableTurn implements Turn, LocalRun {
     return this.#sessions;
   }
 
-  get over(): Promise<void> {
-    return this.#over.promise;
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /** Whether this replica has lost the run, or left it to others: it stores nothing more then. */
-  get isGivenUp(): boolean {
-    return this.#isGivenUp;
+  get isRelinquished(): boolean {
+    return this.#isRelinquished;
   }
 
   /** Whether the run is one of a session that is deleted. */
@@ -79,15 +79,15 @@ export class DurableTurn implements Turn, LocalRun {
     return this.#evicted !== undefined;
   }
 
-  begin({ ref, steps, startedAtMs }: Claim, fence: number, sessions: SessionService): void {
+  begin({ ref, appendedEvents, startedAtMs }: ExistingLease, fencingToken: number, sessions: SessionService): void {
     this.ref = ref;
-    this.fence = fence;
-    this.#steps = steps;
+    this.fencingToken = fencingToken;
+    this.#appendedEvents = appendedEvents;
     this.startedAtMs = startedAtMs ?? Date.now();
-    this.#sessions = new GuardedSessions(sessions, {
+    this.#sessions = new FencedSessions(sessions, {
       key: this.key,
-      next: () => this.#guard(ref, fence),
-      lost: (reason) => this.giveUp(reason),
+      nextAppend: () => this.#nextAppend(ref, fencingToken),
+      relinquish: (reason) => this.relinquish(reason),
     });
   }
 
@@ -103,50 +103,50 @@ export class DurableTurn implements Turn, LocalRun {
   }
 
   /** A replica that has slept does not wait until it is told that others have taken over. */
-  check(): void {
+  checkMayWrite(): void {
     if (this.#evicted) throw this.#evicted;
-    if (this.#isGivenUp || !this.#line.isKnownToLive()) throw lostRun(this.id);
+    if (this.#isRelinquished || !this.#holder.isConnected()) throw leaseLost(this.id);
   }
 
-  noteWrite(write: Promise<unknown>): void {
-    this.#writes.note(write);
+  trackWrite(write: Promise<unknown>): void {
+    this.#writes.track(write);
   }
 
   /** Ends the run here, and only here: in the store it stays as it is. */
-  giveUp(reason: AppError): void {
-    this.#isGivenUp = true;
+  relinquish(reason: AppError): void {
+    this.#isRelinquished = true;
     this.abort(reason);
   }
 
   /** Resolves after `ms`, or when the turn may have come, or when the run shall end. */
-  nudged(ms: number): Promise<void> {
+  waitForWake(ms: number): Promise<void> {
     this.signal.addEventListener('abort', this.wake, { once: true });
     if (this.signal.aborted) this.wake();
-    return this.#nudge.wait(ms);
+    return this.#wakeSignal.wait(ms);
   }
 
-  readonly wake = (): void => this.#nudge.give();
+  readonly wake = (): void => this.#wakeSignal.notify();
 
   async release(failure?: unknown): Promise<void> {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#running[Symbol.dispose]();
     this.signal.removeEventListener('abort', this.wake);
-    this.feed?.end(failure);
+    this.log?.end(failure);
     // It is in the store, which would not take its end now either.
-    if (!this.#hasStored && failure instanceof AppError && failure.code === 'unavailable') this.#isGivenUp = true;
+    if (!this.#hasStored && failure instanceof AppError && failure.code === 'unavailable') this.#isRelinquished = true;
     try {
-      if (this.#evicted) await this.#writes.over();
-      await this.#line.finish(this, this.#end(failure));
+      if (this.#evicted) await this.#writes.settled();
+      await this.#holder.finish(this, this.#end(failure));
     } finally {
-      this.#over.resolve();
+      this.#ended.resolve();
     }
   }
 
   #end(failure: unknown): RunEnd | undefined {
-    if (this.isHold || (failure !== undefined && this.#isRefused)) return undefined;
+    if (this.isExclusive || (failure !== undefined && this.#isRefused)) return undefined;
     if (failure !== undefined) return outcomeOfFailure(failure);
-    const { status, error }: RunEnd = (this.session && runIn(this.session, this.id)) ?? { status: 'done' };
+    const { status, error }: RunEnd = (this.session && deriveRun(this.session, this.id)) ?? { status: 'done' };
     return { status, error };
   }
 
@@ -155,15 +155,15 @@ export class DurableTurn implements Turn, LocalRun {
     return !this.hasWaited && !this.#hasStored && !this.signal.aborted;
   }
 
-  #guard({ session, id: runId }: RunRef, fence: number): AppendGuard {
+  #nextAppend({ session, id: runId }: RunRef, fencingToken: number): AppendGuard {
     if (this.#evicted) throw this.#evicted;
-    if (this.#isGivenUp) throw lostRun(this.id);
-    const step = this.#steps;
-    this.#steps += 1;
+    if (this.#isRelinquished) throw leaseLost(this.id);
+    const eventIndex = this.#appendedEvents;
+    this.#appendedEvents += 1;
     this.#hasStored = true;
-    return { session, runId, fence, step };
+    return { session, runId, fencingToken, eventIndex };
   }
 }
 
-export const lostRun = (id: string): AppError =>
+export const leaseLost = (id: string): AppError =>
   new AppError('session_changed', `Run "${id}" goes on at another server`);

@@ -1,55 +1,55 @@
 import { abortable } from '../../base/abort.ts';
-import { runIn } from '../../core/run-status.ts';
+import { deriveRun } from '../../core/run-status.ts';
 import type { RunStore, StoredRun } from '../../core/run-store.ts';
-import type { Frame, Position, RunKey } from '../../core/runs.ts';
+import type { StreamedEvent, Position, RunKey } from '../../core/runs.ts';
 import type { SessionService } from '../../core/services.ts';
-import type { FeedRoom } from '../../runner/queue/event-log-memory.ts';
+import type { EventLogMemory } from '../../runner/queue/event-log-memory.ts';
 import { isOver, type Run } from '../../schemas/run-record.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { type Follow, RunSender } from './event-relay.ts';
-import type { DurableLine } from './leased-queue.ts';
-import { readMessage } from './messages.ts';
+import { type Follow, EventRelay } from './event-relay.ts';
+import type { LeasedRunQueue } from './leased-queue.ts';
+import { positionOf, readMessage } from './messages.ts';
 import { RemoteRun } from './remote-run.ts';
-import { Nudge } from './wake-signal.ts';
+import { WakeSignal } from './wake-signal.ts';
 
-export interface RunLedgerOptions {
+export interface SharedRunsOptions {
   readonly store: RunStore;
-  readonly line: DurableLine;
+  readonly queue: LeasedRunQueue;
   readonly sessions: SessionService;
   /** What the feeds of this process hold together. */
-  readonly room: FeedRoom;
+  readonly logMemory: EventLogMemory;
 }
 
 /** Pauses before a run is looked at again whose end nobody told; the last one counts for all that follow. */
-const lookMs = [100, 200, 400, 1_000];
+const pollMs = [100, 200, 400, 1_000];
 
 /** Who waits for the end of a run of another replica. */
 interface Waiter {
-  readonly nudge: Nudge;
+  readonly wakeSignal: WakeSignal;
   /** The run's key in the store, and the home that was asked to tell. */
   id?: string;
-  asked?: string;
+  notifiedBy?: string;
 }
 
 /** The runs of all replicas, as the store knows them. */
-export class RunLedger {
-  readonly #options: RunLedgerOptions;
+export class SharedRuns {
+  readonly #options: SharedRunsOptions;
   readonly #remote = new Map<string, RemoteRun>();
-  readonly #sender: RunSender;
+  readonly #relay: EventRelay;
   readonly #waiting = new Set<Waiter>();
 
   /** `follow`: where the frames of the runs of this replica come from. */
-  constructor(options: RunLedgerOptions, follow: Follow) {
+  constructor(options: SharedRunsOptions, follow: Follow) {
     this.#options = options;
-    this.#sender = new RunSender(options.store, follow);
+    this.#relay = new EventRelay(options.store, follow);
     options.store.listen(
       (text) => this.#onMessage(text),
-      () => this.#onBreak(),
+      () => this.#onDisconnect(),
     );
   }
 
-  get line(): DurableLine {
-    return this.#options.line;
+  get queue(): LeasedRunQueue {
+    return this.#options.queue;
   }
 
   async find(key: RunKey): Promise<Run | undefined> {
@@ -62,36 +62,36 @@ export class RunLedger {
   }
 
   /** The run of an idempotency key, and the fingerprint of what was asked for with it. */
-  async asked(key: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined> {
-    return this.#options.store.asked(key, idempotencyKey);
+  async findByIdempotencyKey(key: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined> {
+    return this.#options.store.findByIdempotencyKey(key, idempotencyKey);
   }
 
   /** Tells a run that it shall end, wherever it is. */
-  async tell(key: RunKey, reason: string): Promise<void> {
-    const { store, line } = this.#options;
+  async cancel(key: RunKey, reason: string): Promise<void> {
+    const { store, queue } = this.#options;
     const stored = await store.find(key);
     if (!stored) return;
     await store.cancel(stored.ref, reason);
-    line.end(stored.ref, reason);
+    queue.end(stored.ref, reason);
   }
 
   /** Resolves once a run is over. */
-  async over(key: RunKey, signal: AbortSignal): Promise<void> {
+  async waitForEnd(key: RunKey, signal: AbortSignal): Promise<void> {
     const { store } = this.#options;
-    const waiter: Waiter = { nudge: new Nudge() };
-    const wake = (): void => waiter.nudge.give();
+    const waiter: Waiter = { wakeSignal: new WakeSignal() };
+    const wake = (): void => waiter.wakeSignal.notify();
     signal.addEventListener('abort', wake, { once: true });
     this.#waiting.add(waiter);
     try {
       for (let look = 0; ; look += 1) {
         const stored = await abortable(store.find(key), signal);
         if (!stored || isOver(stored.run.status)) return;
-        const { home, ref } = stored;
-        if (home !== undefined && home !== waiter.asked) {
-          Object.assign(waiter, { id: ref.id, asked: home });
-          await store.send(home, JSON.stringify({ type: 'wait', id: ref.id, from: store.home }));
+        const { ownerId, ref } = stored;
+        if (ownerId !== undefined && ownerId !== waiter.notifiedBy) {
+          Object.assign(waiter, { id: ref.id, asked: ownerId });
+          await store.send(ownerId, JSON.stringify({ type: 'wait', id: ref.id, from: store.replicaId }));
         }
-        await waiter.nudge.wait(lookMs[look] ?? lookMs.at(-1) ?? 0);
+        await waiter.wakeSignal.wait(pollMs[look] ?? pollMs.at(-1) ?? 0);
       }
     } finally {
       signal.removeEventListener('abort', wake);
@@ -99,7 +99,7 @@ export class RunLedger {
     }
   }
 
-  follow(key: RunKey, after: Position, signal: AbortSignal): AsyncIterable<Frame> {
+  follow(key: RunKey, after: Position, signal: AbortSignal): AsyncIterable<StreamedEvent> {
     const name = JSON.stringify(key);
     let remote = this.#remote.get(name);
     if (!remote) {
@@ -110,8 +110,8 @@ export class RunLedger {
   }
 
   async close(): Promise<void> {
-    this.#sender.close();
-    this.#options.line.close();
+    this.#relay.close();
+    this.#options.queue.close();
     await this.#options.store.close();
   }
 
@@ -119,41 +119,44 @@ export class RunLedger {
   async #shown({ run }: StoredRun): Promise<Run> {
     if (run.status !== 'waiting') return run;
     const session = await this.#options.sessions.getSession({ ...run, sessionId: run.sessionId });
-    const told = session && runIn(session, run.id);
-    return told ? { ...run, status: told.status, ...(told.openCalls && { openCalls: told.openCalls }) } : run;
+    const derived = session && deriveRun(session, run.id);
+    return derived
+      ? { ...run, status: derived.status, ...(derived.openCalls && { openCalls: derived.openCalls }) }
+      : run;
   }
 
   #onMessage(text: string): void {
     const message = readMessage(text);
     if (!message) return;
     const { id } = message;
-    if (message.type === 'go') this.line.find({ id })?.wake();
-    else if (message.type === 'cancel') this.line.end({ id }, message.reason);
-    else if (message.type === 'wait') void this.#tellEnd(id, message.from);
+    if (message.type === 'go') this.queue.find({ id })?.wake();
+    else if (message.type === 'cancel') this.queue.end({ id }, message.reason);
+    else if (message.type === 'wait') void this.#notifyEnd(id, message.from);
     else if (message.type === 'over') this.#wake(id);
-    else if (message.type === 'join') this.#sender.join(id, message.from, message);
+    else if (message.type === 'join') this.#relay.subscribe(id, message.from, positionOf(message));
     else {
       for (const remote of this.#remote.values()) {
         if (remote.id !== id) continue;
-        if (message.type === 'pieces') remote.take(message.frames);
+        if (message.type === 'pieces')
+          remote.receive(message.frames.map(({ event, ...position }) => ({ event, ...positionOf(position) })));
         else remote.wake();
       }
     }
   }
 
   /** Tells another replica when a run is over here. */
-  async #tellEnd(id: string, home: string): Promise<void> {
-    await this.line.find({ id })?.over;
+  async #notifyEnd(id: string, home: string): Promise<void> {
+    await this.queue.find({ id })?.ended;
     await this.#options.store.send(home, JSON.stringify({ type: 'over', id })).catch(() => {}); // it looks, too
   }
 
   #wake(id: string): void {
-    for (const waiter of this.#waiting) if (waiter.id === id) waiter.nudge.give();
+    for (const waiter of this.#waiting) if (waiter.id === id) waiter.wakeSignal.notify();
   }
 
   /** What was missed is in the store. */
-  #onBreak(): void {
+  #onDisconnect(): void {
     for (const remote of this.#remote.values()) remote.wake();
-    for (const turn of this.line.all()) turn.wake();
+    for (const lease of this.queue.all()) lease.wake();
   }
 }

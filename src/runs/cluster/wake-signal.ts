@@ -1,22 +1,22 @@
-/** Wakes somebody who looks at something again and again, such as a store. One that comes too early is not lost. */
-export class Nudge {
-  #isGiven = false;
+/** Wakes one polling loop early. A notification that comes without a waiter is remembered for the next wait. */
+export class WakeSignal {
+  #isNotified = false;
   #wake: (() => void) | undefined;
 
-  give(): void {
-    this.#isGiven = true;
+  notify(): void {
+    this.#isNotified = true;
     this.#wake?.();
   }
 
-  /** Resolves after `ms`, or with the next nudge. */
+  /** Resolves after `ms`, or with the next notification. */
   async wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
     this.#wake = resolve;
-    if (this.#isGiven) resolve();
+    if (this.#isNotified) resolve();
     await promise;
     clearTimeout(timer);
     this.#wake = undefined;
-    this.#isGiven = false;
+    this.#isNotified = false;
   }
 }

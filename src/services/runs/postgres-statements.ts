@@ -1,23 +1,23 @@
-import { ranks, type RunKind } from '../../core/run-store.ts';
+import { ranks } from '../../core/run-store.ts';
 import type { RunKey } from '../../core/runs.ts';
 import { forgottenAtOnce, isEnded } from './run-rows.ts';
 
-// Whoever changes a run's place locks the row of its session first: that row orders everything.
+// A statement that changes the order of a session's runs locks the session's row first: that row serializes them.
 
 const msOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)`;
 
 /** Columns of a run as it is shown. */
 export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNumber", r.invocation_id as "runId",
-  s.app_name as "appName", s.user_id as "userId", s.id as "sessionId", r.state, r.error, r.home, r.fingerprint,
+  s.app_name as "appName", s.user_id as "userId", s.id as "sessionId", r.state, r.error, r.home as "ownerId", r.fingerprint,
   (${msOf('r.created_at')} / 1000)::float8 as "createdAt", (${msOf('r.started_at')} / 1000)::float8 as "startedAt",
   extract(epoch from r.ended_at)::float8 as "endedAt"`;
 
-/** Who goes next: the run in progress, then those of the highest rank (`front`), as they came. */
-const inLine = `state in ('queued', 'running') order by (state = 'running') desc, front desc, pos`;
+/** The order of a session's runs: the active one, then the highest rank (`front`), then first in, first out. */
+const byOrder = `state in ('queued', 'running') order by (state = 'running') desc, front desc, pos`;
 
-// $1 app, $2 user, $3 session, $4 home, $5 run, $6 kind, $7 detached, $8 input, $9 idempotency key, $10 fingerprint,
+// $1 app, $2 user, $3 session, $4 replica, $5 run, $6 kind, $7 detached, $8 input, $9 idempotency key, $10 fingerprint,
 // $11 open runs allowed, $12 rank, $13 run taken back, $14 takes back the run whose place it takes
-export const enterStatement = `with s as (
+export const enqueueStatement = `with s as (
     update sessions set queued = queued + 1,
         owner = case when queued = 0 then $4 else owner end,
         fence = case when queued = 0 then fence + 1 else fence end
@@ -39,15 +39,15 @@ export const enterStatement = `with s as (
       pos = default,
       cancel = null, error = null, ended_at = null, attempts = 0
     where agent_runs.state not in ('queued', 'running')
-  returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as fence,
+  returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as "fencingToken",
     ${msOf('created_at')}::float8 as "createdAtMs", ${msOf('started_at')}::float8 as "startedAtMs"`;
 
 /** Why nothing was entered. $1 app, $2 user, $3 session */
 export const openStatement = `select queued from sessions where id = $3 and app_name = $1 and user_id = $2`;
 
-// Without a fence, the run waits, or is not of this home any more. $1 session number, $2 run, $3 home
-export const beginStatement = `with head as (
-    select id, home from agent_runs where session_num = $1 and ${inLine} limit 1),
+// Without a fencing token, the run waits or this replica no longer owns it. $1 session number, $2 run, $3 replica
+export const tryStartStatement = `with head as (
+    select id, home from agent_runs where session_num = $1 and ${byOrder} limit 1),
   s as (
     update sessions set owner = $3, fence = fence + 1 from head
       where num = $1 and owner is null and head.id = $2 and head.home = $3 returning fence),
@@ -59,14 +59,14 @@ export const beginStatement = `with head as (
               select started_at from agent_runs where session_num = $1 and invocation_id = self.takes_back)
           order by started_at desc limit 1), takes_back) end
       where id = $2 and exists (select 1 from s) returning takes_back, started_at)
-  select (select fence from s)::float8 as fence, (select takes_back from r) as "takesBack",
+  select (select fence from s)::float8 as "fencingToken", (select takes_back from r) as "rollbackOf",
     (select ${msOf('started_at')} from r)::float8 as "startedAtMs",
     exists (select 1 from agent_runs where session_num = $1 and id <> $2 and state = 'queued'
       and front = ${ranks.preempting}) as "isSuperseded",
     exists (select 1 from sessions where num = $1) as "isThere",
     exists (select 1 from agent_runs where id = $2 and state = 'queued' and home = $3) as waits`;
 
-// A run without a state is forgotten. $1 session number, $2 run, $3 fence, $4 state, $5 error
+// A run without a state is deleted. $1 session number, $2 run, $3 fencing token, $4 state, $5 error
 export const finishStatement = `with s as (
     update sessions set queued = queued - 1, owner = null where num = $1 and fence = $3::bigint returning queued),
   r as (
@@ -74,43 +74,46 @@ export const finishStatement = `with s as (
       where id = $2 and $4::text is not null and exists (select 1 from s)),
   f as (delete from agent_runs where id = $2 and $4::text is null and exists (select 1 from s)),
   next as (
-    select id, home from agent_runs where session_num = $1 and id <> $2 and ${inLine} limit 1)
-  select next.id, next.home from next, s where s.queued > 0`;
+    select id, home from agent_runs where session_num = $1 and id <> $2 and ${byOrder} limit 1)
+  select next.id, next.home as "ownerId" from next, s where s.queued > 0`;
 
-// The same for a run that never began. $1 session number, $2 run, $3 home, $4 state, $5 error
+// The same for a run that never started. $1 session number, $2 run, $3 replica, $4 state, $5 error
 export const leaveStatement = `with s as (select num from sessions where num = $1 for update),
   r as (
     update agent_runs set state = $4, error = $5, input = null, ended_at = clock_timestamp() from s
       where id = $2 and state = 'queued' and home = $3 returning id)
   update sessions set queued = queued - 1 where num = $1 and exists (select 1 from r)`;
 
-/** Tells the home of a run, which is not this one, that the run shall end. */
-const tell = (reason: string, home: string): string => `case when r.home <> ${home} then pg_notify('agent-' || r.home,
-    json_build_object('type', 'cancel', 'id', r.id, 'reason', ${reason}::text)::text)::text end as told`;
+/** Notifies the owner of a run, if that is another replica, that the run is to end. */
+const notifyOwner = (
+  reason: string,
+  replica: string,
+): string => `case when r.home <> ${replica} then pg_notify('agent-' || r.home,
+    json_build_object('type', 'cancel', 'id', r.id, 'reason', ${reason}::text)::text)::text end as notified`;
 
-/** $1 run, $2 reason, $3 home */
+/** $1 run, $2 reason, $3 replica */
 export const cancelStatement = `with r as (
     update agent_runs set cancel = coalesce(cancel, $2)
       where id = $1 and state in ('queued', 'running') returning id, home)
-  select home, ${tell('$2', '$3')} from r`;
+  select home as "ownerId", ${notifyOwner('$2', '$3')} from r`;
 
-/** $1 session number, $2 reason, $3 home */
-export const cancelCurrentStatement = `with r as (
+/** $1 session number, $2 reason, $3 replica */
+export const cancelActiveStatement = `with r as (
     update agent_runs set cancel = coalesce(cancel, $2) where session_num = $1 and state = 'running' returning *)
-  select ${runColumns}, ${tell('$2', '$3')} from r join sessions s on s.num = r.session_num`;
+  select ${runColumns}, ${notifyOwner('$2', '$3')} from r join sessions s on s.num = r.session_num`;
 
-/** $1 session number, $2 reason, $3 home */
+/** $1 session number, $2 reason, $3 replica */
 export const cancelAllStatement = `with r as (
     update agent_runs set cancel = $2
       where session_num = $1 and kind <> 'hold' and state in ('queued', 'running') returning id, home)
-  select ${tell('$2', '$3')} from r`;
+  select ${notifyOwner('$2', '$3')} from r`;
 
 /** $1 app, $2 user, $3 session, $4 run */
 export const findStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
   where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.invocation_id = $4 and r.kind <> 'hold'`;
 
 /** $1 app, $2 user, $3 session, $4 key */
-export const askedStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
+export const findByKeyStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
   where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.idempotency_key = $4
     and r.created_at > now() - interval '24 hours'`;
 
@@ -138,8 +141,8 @@ export const forgetEndedStatement = `with gone as (
       select id from agent_runs where ${hasEnded} order by id limit ${forgottenAtOnce}) returning 1)
   select count(*)::int as count from gone`;
 
-/** $1 home, $2 lease in ms */
-export const beatStatement = `with b as (
+/** $1 replica, $2 lease in ms */
+export const heartbeatStatement = `with b as (
     insert into agent_replicas (id, alive_until, backend)
       values ($1, now() + $2 * interval '1 millisecond', pg_backend_pid())
       on conflict (id) do update set alive_until = excluded.alive_until, backend = excluded.backend)
@@ -147,9 +150,9 @@ export const beatStatement = `with b as (
     where home = $1 and cancel is not null and state in ('queued', 'running')`;
 
 // A server counts as dead when its lease is over; or before, when it lost its connection and made no other.
-// $1 home, $2 runs known here, $3 may judge, $4 lease in ms, $5 ms without a word and a connection, $6 limit
-export const orphansStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber",
-    r.invocation_id as "runId", r.home
+// $1 replica, $2 runs it knows, $3 may it judge others, $4 lease in ms, $5 ms without a word and a connection, $6 limit
+export const lostRunsStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber",
+    r.invocation_id as "runId", r.home as "ownerId"
   from agent_runs r
   where r.state in ('queued', 'running') and (r.home is null or (r.home = $1 and r.invocation_id <> all ($2::text[]))
     or ($3::boolean and now() - pg_postmaster_start_time() > $4 * interval '1 millisecond' and r.home <> $1
@@ -161,59 +164,59 @@ export const orphansStatement = `select r.id as "rowId", r.session_num::float8 a
 /** $1 session number */
 export const lockStatement = `select num from sessions where num = $1 for update`;
 
-// $1 run, $2 the home it had, $3 the home it gets
-export const takeStatement = `update agent_runs r set home = $3, attempts = attempts + (r.state = 'running')::int from sessions s
+// $1 run, $2 the owner it had, $3 the owner it gets
+export const takeOverStatement = `update agent_runs r set home = $3, attempts = attempts + (r.state = 'running')::int from sessions s
   where r.id = $1 and r.home is not distinct from $2 and r.state in ('queued', 'running') and s.num = r.session_num
-  returning r.state, r.kind, r.is_detached as "isDetached", r.input, r.attempts, r.cancel,
-    r.takes_back as "takesBack", r.invocation_id as "runId", s.app_name as "appName", s.user_id as "userId", s.id as "sessionId"`;
+  returning r.state, r.kind, r.is_detached as "isDetached", r.input, r.attempts as takeovers, r.cancel,
+    r.takes_back as "rollbackOf", r.invocation_id as "runId", s.app_name as "appName", s.user_id as "userId", s.id as "sessionId"`;
 
-/** $1 session number, $2 home */
-export const ownStatement = `update sessions set owner = $2, fence = fence + 1 where num = $1
-  returning fence::float8 as fence`;
+/** $1 session number, $2 replica */
+export const nextFencingTokenStatement = `update sessions set owner = $2, fence = fence + 1 where num = $1
+  returning fence::float8 as "fencingToken"`;
 
 /** $1 run */
-export const stepsStatement = `select coalesce(max(step) + 1, 0) as steps from agent_events where run_id = $1`;
+export const appendedEventsStatement = `select coalesce(max(step) + 1, 0) as "appendedEvents" from agent_events where run_id = $1`;
 
-/** $1 home, $2 runs */
-export const handBackStatement = `update agent_runs set home = null
+/** $1 replica, $2 runs */
+export const releaseStatement = `update agent_runs set home = null
   where id = any ($2::text[]) and home = $1 and state in ('queued', 'running')`;
 
-/** $1 home */
-export const goneStatement = `delete from agent_replicas
+/** $1 replica */
+export const forgetReplicaStatement = `delete from agent_replicas
   where id = $1 or alive_until < now() - interval '10 minutes'`;
 
-export interface Entered {
+export interface EnqueuedRow {
   readonly rowId: string;
   readonly sessionNumber: number;
   readonly state: string;
-  readonly fence: number;
+  readonly fencingToken: number;
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
 }
 
-export interface MayBegin {
+export interface StartResult {
   /** Absent when it is not its turn. */
-  readonly fence: number | null;
+  readonly fencingToken: number | null;
   readonly startedAtMs: number | null;
-  readonly takesBack: string | null;
+  readonly rollbackOf: string | null;
   readonly isSuperseded: boolean;
   readonly isThere: boolean;
   readonly waits: boolean;
 }
 
-export interface Orphan {
+export interface LostRunRow {
   readonly rowId: string;
   readonly sessionNumber: number;
   readonly runId: string;
-  readonly home: string | null;
+  readonly ownerId: string | null;
 }
 
-export interface Taken extends RunKey {
+export interface TakenOverRow extends RunKey {
   readonly state: string;
-  readonly kind: RunKind;
+  readonly kind: string;
   readonly isDetached: boolean;
   readonly input: string;
-  readonly attempts: number;
+  readonly takeovers: number;
   readonly cancel: string | null;
-  readonly takesBack: string | null;
+  readonly rollbackOf: string | null;
 }

@@ -1,14 +1,14 @@
 import { AppError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import {
-  type AdoptedRun,
-  adoptedAtOnce,
-  type Begun,
-  type CancelFlag,
+  type TakenOverRun,
+  takeOverBatch,
+  type StartedRun,
+  type CancelRequest,
   leaseMs,
   type NewRun,
-  type Placed,
-  type Placing,
+  type EnqueuedRun,
+  type AdmissionRule,
   type RunEnd,
   type RunRef,
   type RunStore,
@@ -21,111 +21,111 @@ import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, sqlStateOf } from '../postgres/errors.ts';
-import { type LinkListener, PostgresLink } from './postgres-link.ts';
 import * as sql from './postgres-statements.ts';
-import { forgottenAtOnce, newSecret, refusal, type RunRow, storedRun } from './run-rows.ts';
+import { type MessageListener, ReplicaConnection } from './replica-connection.ts';
+import { forgottenAtOnce, kindColumn, kindOf, newSecret, refusal, type RunRow, storedRun } from './run-rows.ts';
 
 const uniqueViolation = '23505';
 /** How often a statement is tried that the database stopped to let others go on. */
 const maxAttempts = 5;
 /** How long a replica that has lost its connection may take to make another, until it counts as dead. */
-const quietMs = 2_000;
+const reconnectMs = 2_000;
 /** The longest message the database passes on, with some room. */
 const maxMessageBytes = 7_900;
 
 /** Keeps runs in PostgreSQL, for any number of replicas. */
 export class PostgresRuns implements RunStore {
-  readonly home = newId();
+  readonly replicaId = newId();
   readonly #database: PostgresDatabase;
-  #listener: LinkListener = { onMessage: () => {}, onBreak: () => {} };
+  #listener: MessageListener = { onMessage: () => {}, onDisconnect: () => {} };
   /** Made at the first sign of life. */
-  #link: PostgresLink | undefined;
+  #connection: ReplicaConnection | undefined;
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
   }
 
-  async enter(run: NewRun, { maxOpen, rank }: Placing): Promise<Placed> {
+  async enqueue(run: NewRun, { maxOpen, rank }: AdmissionRule): Promise<EnqueuedRun> {
     const { key, kind, isDetached, input, idempotencyKey = null, fingerprint = null } = run;
     const values = [
       key.appName,
       key.userId,
       key.sessionId,
-      this.home,
+      this.replicaId,
       key.runId,
-      kind,
+      kindColumn(kind),
       isDetached,
       input,
       idempotencyKey,
       fingerprint,
       maxOpen,
       rank,
-      run.takesBack ?? null,
-      run.takesBackCurrent ?? false,
+      run.rollbackOf ?? null,
+      run.rollsBackActive ?? false,
     ];
-    const query = { name: 'agent-run-enter', text: sql.enterStatement, values };
+    const query = { name: 'agent-run-enter', text: sql.enqueueStatement, values };
     try {
       const row = run.isNew
-        ? (await this.#query<sql.Entered>(query))[0]
-        : await this.#database.transaction((client) => enterAgain(client, query, key));
+        ? (await this.#query<sql.EnqueuedRow>(query))[0]
+        : await this.#database.transaction((client) => enqueueAgain(client, query, key));
       if (!row) throw await this.#refusal(key, maxOpen);
       const ref = { session: row.sessionNumber, id: row.rowId };
-      const steps = run.isNew ? 0 : await this.#steps(ref);
+      const appendedEvents = run.isNew ? 0 : await this.#appendedEvents(ref);
       const { createdAtMs, startedAtMs } = row;
-      const fence = row.state === 'running' ? row.fence : undefined;
-      return { ref, createdAtMs, startedAtMs: startedAtMs ?? undefined, fence, steps };
+      const fencingToken = row.state === 'running' ? row.fencingToken : undefined;
+      return { ref, createdAtMs, startedAtMs: startedAtMs ?? undefined, fencingToken, appendedEvents };
     } catch (error) {
       if (sqlStateOf(error) !== uniqueViolation) throw error;
       throw new AppError('run_exists', 'There is a run of this Idempotency-Key already', { cause: error });
     }
   }
 
-  async begin({ session, id }: RunRef): Promise<Begun | 'waits' | 'gone' | 'deleted'> {
-    const values = [session, id, this.home];
-    const [row] = await this.#query<sql.MayBegin>({
+  async tryStart({ session, id }: RunRef): Promise<StartedRun | 'waiting' | 'not_owner' | 'session_deleted'> {
+    const values = [session, id, this.replicaId];
+    const [row] = await this.#query<sql.StartResult>({
       name: 'agent-run-begin',
-      text: sql.beginStatement,
+      text: sql.tryStartStatement,
       values,
     });
-    if (!row?.isThere) return 'deleted';
-    const { fence, isSuperseded, takesBack, waits } = row;
+    if (!row?.isThere) return 'session_deleted';
+    const { fencingToken, isSuperseded, rollbackOf, waits } = row;
     const startedAtMs = row.startedAtMs ?? Date.now();
-    if (fence !== null) return { fence, startedAtMs, isSuperseded, takesBack: takesBack ?? undefined };
-    return waits ? 'waits' : 'gone';
+    if (fencingToken !== null) return { fencingToken, startedAtMs, isSuperseded, rollbackOf: rollbackOf ?? undefined };
+    return waits ? 'waiting' : 'not_owner';
   }
 
-  async finish({ session, id }: RunRef, fence: number | undefined, ended: RunEnd | undefined): Promise<void> {
+  async finish({ session, id }: RunRef, fencingToken: number | undefined, ended: RunEnd | undefined): Promise<void> {
     const end = [ended?.status ?? null, ended?.error ? JSON.stringify(ended.error) : null];
-    if (fence === undefined) {
-      const values = [session, id, this.home, ...end];
+    if (fencingToken === undefined) {
+      const values = [session, id, this.replicaId, ...end];
       await this.#query({ name: 'agent-run-leave', text: sql.leaveStatement, values });
       return;
     }
-    const values = [session, id, fence, ...end];
-    const [next] = await this.#query<{ id: string; home: string | null }>({
+    const values = [session, id, fencingToken, ...end];
+    const [next] = await this.#query<{ id: string; ownerId: string | null }>({
       name: 'agent-run-finish',
       text: sql.finishStatement,
       values,
     });
-    if (next?.home) await this.send(next.home, JSON.stringify({ type: 'go', id: next.id }));
+    if (next?.ownerId) await this.send(next.ownerId, JSON.stringify({ type: 'go', id: next.id }));
   }
 
   async cancel({ id }: RunRef, reason: string): Promise<string | undefined> {
-    const [row] = await this.#query<{ home: string | null }>({
+    const [row] = await this.#query<{ ownerId: string | null }>({
       name: 'agent-run-cancel',
       text: sql.cancelStatement,
-      values: [id, reason, this.home],
+      values: [id, reason, this.replicaId],
     });
-    return row?.home ?? undefined;
+    return row?.ownerId ?? undefined;
   }
 
-  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
+  async cancelActive(session: number, reason: string): Promise<(StoredRun & { ownerId: string }) | undefined> {
     const [row] = await this.#query<RunRow>({
       name: 'agent-run-cancel-current',
-      text: sql.cancelCurrentStatement,
-      values: [session, reason, this.home],
+      text: sql.cancelActiveStatement,
+      values: [session, reason, this.replicaId],
     });
-    return row && { ...storedRun(row), home: row.home ?? '' };
+    return row && { ...storedRun(row), ownerId: row.ownerId ?? '' };
   }
 
   async secret(): Promise<string> {
@@ -139,7 +139,7 @@ export class PostgresRuns implements RunStore {
   }
 
   async cancelAll(session: number, reason: string): Promise<void> {
-    const values = [session, reason, this.home];
+    const values = [session, reason, this.replicaId];
     await this.#query({ name: 'agent-run-cancel-all', text: sql.cancelAllStatement, values });
   }
 
@@ -147,9 +147,12 @@ export class PostgresRuns implements RunStore {
     return this.#one({ name: 'agent-run-find', text: sql.findStatement, values: [appName, userId, sessionId, runId] });
   }
 
-  async asked({ appName, userId, sessionId }: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined> {
+  async findByIdempotencyKey(
+    { appName, userId, sessionId }: SessionKey,
+    idempotencyKey: string,
+  ): Promise<StoredRun | undefined> {
     const values = [appName, userId, sessionId, idempotencyKey];
-    const known = await this.#one({ name: 'agent-run-asked', text: sql.askedStatement, values });
+    const known = await this.#one({ name: 'agent-run-asked', text: sql.findByKeyStatement, values });
     if (!known) await this.#query({ name: 'agent-run-forget-key', text: sql.forgetKeyStatement, values });
     return known;
   }
@@ -171,26 +174,26 @@ export class PostgresRuns implements RunStore {
     return inBatches(forgottenAtOnce, signal, () => count(sql.forgetEndedStatement));
   }
 
-  async beat(): Promise<CancelFlag[]> {
-    const query = { name: 'agent-beat', text: sql.beatStatement, values: [this.home, leaseMs] };
-    this.#link ??= new PostgresLink(this.#database, channelOf(this.home), this.#listener);
-    const flags = await this.#link.query<{ rowId: string; sessionNumber: number; cancel: string }>(query);
+  async heartbeat(): Promise<CancelRequest[]> {
+    const query = { name: 'agent-beat', text: sql.heartbeatStatement, values: [this.replicaId, leaseMs] };
+    this.#connection ??= new ReplicaConnection(this.#database, channelOf(this.replicaId), this.#listener);
+    const flags = await this.#connection.query<{ rowId: string; sessionNumber: number; cancel: string }>(query);
     return flags.map(({ rowId, sessionNumber, cancel }) => ({
       ref: { session: sessionNumber, id: rowId },
       reason: cancel,
     }));
   }
 
-  async adopt(known: () => readonly string[], mayJudge: boolean): Promise<AdoptedRun[]> {
-    const orphans = await this.#query<sql.Orphan>({
+  async takeOver(known: () => readonly string[], mayJudge: boolean): Promise<TakenOverRun[]> {
+    const candidates = await this.#query<sql.LostRunRow>({
       name: 'agent-run-orphans',
-      text: sql.orphansStatement,
-      values: [this.home, known(), mayJudge, leaseMs, quietMs, adoptedAtOnce],
+      text: sql.lostRunsStatement,
+      values: [this.replicaId, known(), mayJudge, leaseMs, reconnectMs, takeOverBatch],
     });
     const stillKnown = new Set(known());
-    const lost = orphans.filter(({ home, runId }) => home !== this.home || !stillKnown.has(runId));
+    const lost = candidates.filter(({ ownerId, runId }) => ownerId !== this.replicaId || !stillKnown.has(runId));
     const taken = await Promise.allSettled(
-      lost.map(({ rowId, sessionNumber, home }) => this.#adopt({ session: sessionNumber, id: rowId }, home)),
+      lost.map(({ rowId, sessionNumber, ownerId }) => this.#takeOver({ session: sessionNumber, id: rowId }, ownerId)),
     );
     const adopted = taken.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []));
     const failed = taken.find((one) => one.status === 'rejected');
@@ -198,62 +201,75 @@ export class PostgresRuns implements RunStore {
     return adopted;
   }
 
-  async handBack(refs: readonly RunRef[]): Promise<void> {
-    await this.#query({ text: sql.handBackStatement, values: [this.home, refs.map(({ id }) => id)] });
+  async release(refs: readonly RunRef[]): Promise<void> {
+    await this.#query({ text: sql.releaseStatement, values: [this.replicaId, refs.map(({ id }) => id)] });
   }
 
   /** Not in the transaction of anything else: a NOTIFY makes all transactions that have one wait for each other. */
-  async send(home: string, message: string): Promise<void> {
-    if (home === this.home) return this.#listener.onMessage(message);
+  async send(replicaId: string, message: string): Promise<void> {
+    if (replicaId === this.replicaId) return this.#listener.onMessage(message);
     if (Buffer.byteLength(message) > maxMessageBytes) return;
-    await this.#query({ name: 'agent-notify', text: 'select pg_notify($1, $2)', values: [channelOf(home), message] });
+    await this.#query({
+      name: 'agent-notify',
+      text: 'select pg_notify($1, $2)',
+      values: [channelOf(replicaId), message],
+    });
   }
 
-  listen(onMessage: (message: string) => void, onBreak: () => void): void {
-    this.#listener = { onMessage, onBreak };
+  listen(onMessage: (message: string) => void, onDisconnect: () => void): void {
+    this.#listener = { onMessage, onDisconnect };
   }
 
   async close(): Promise<void> {
-    if (!this.#link) return;
-    this.#link.close();
-    this.#link = undefined;
+    if (!this.#connection) return;
+    this.#connection.close();
+    this.#connection = undefined;
     // Else it counts as lost after a while.
-    await this.#query({ text: sql.goneStatement, values: [this.home] }).catch(() => {});
+    await this.#query({ text: sql.forgetReplicaStatement, values: [this.replicaId] }).catch(() => {});
   }
 
-  #adopt(ref: RunRef, home: string | null): Promise<AdoptedRun | undefined> {
+  #takeOver(ref: RunRef, ownerId: string | null): Promise<TakenOverRun | undefined> {
     return this.#retried(() =>
       this.#database.transaction(async (client) => {
         await client.query({ text: sql.lockStatement, values: [ref.session] });
-        const { rows } = await client.query<sql.Taken>({ text: sql.takeStatement, values: [ref.id, home, this.home] });
+        const { rows } = await client.query<sql.TakenOverRow>({
+          text: sql.takeOverStatement,
+          values: [ref.id, ownerId, this.replicaId],
+        });
         const [taken] = rows;
         if (!taken) return undefined;
-        const fence =
+        const fencingToken =
           taken.state === 'running'
-            ? await client.query<{ fence: number }>({ text: sql.ownStatement, values: [ref.session, this.home] })
+            ? await client.query<{ fencingToken: number }>({
+                text: sql.nextFencingTokenStatement,
+                values: [ref.session, this.replicaId],
+              })
             : undefined;
-        const steps = await client.query<{ steps: number }>({ text: sql.stepsStatement, values: [ref.id] });
-        const { appName, userId, sessionId, runId, kind, isDetached, input, attempts, cancel, takesBack } = taken;
+        const appendedEvents = await client.query<{ appendedEvents: number }>({
+          text: sql.appendedEventsStatement,
+          values: [ref.id],
+        });
+        const { appName, userId, sessionId, runId, kind, isDetached, input, takeovers, cancel, rollbackOf } = taken;
         return {
           ref,
           key: { appName, userId, sessionId, runId },
-          kind,
+          kind: kindOf(kind),
           isDetached,
           input,
-          attempts,
+          takeovers,
           cancel: cancel ?? undefined,
-          takesBack: takesBack ?? undefined,
-          fence: fence?.rows[0]?.fence,
-          steps: steps.rows[0]?.steps ?? 0,
-          isOwn: home === this.home,
+          rollbackOf: rollbackOf ?? undefined,
+          fencingToken: fencingToken?.rows[0]?.fencingToken,
+          appendedEvents: appendedEvents.rows[0]?.appendedEvents ?? 0,
+          wasOwnedHere: ownerId === this.replicaId,
         };
       }),
     );
   }
 
-  async #steps({ id }: RunRef): Promise<number> {
-    const query = { name: 'agent-run-steps', text: sql.stepsStatement, values: [id] };
-    return (await this.#query<{ steps: number }>(query))[0]?.steps ?? 0;
+  async #appendedEvents({ id }: RunRef): Promise<number> {
+    const query = { name: 'agent-run-steps', text: sql.appendedEventsStatement, values: [id] };
+    return (await this.#query<{ appendedEvents: number }>(query))[0]?.appendedEvents ?? 0;
   }
 
   /** Why a run may not enter. */
@@ -283,12 +299,12 @@ export class PostgresRuns implements RunStore {
 }
 
 /** A run that is open already must not be counted again, so nothing may be left of the attempt. */
-async function enterAgain(
+async function enqueueAgain(
   client: Queryable,
   query: { text: string; values: unknown[] },
   key: RunKey,
-): Promise<sql.Entered | undefined> {
-  const { rows } = await client.query<sql.Entered>(query);
+): Promise<sql.EnqueuedRow | undefined> {
+  const { rows } = await client.query<sql.EnqueuedRow>(query);
   if (rows[0]) return rows[0];
   const { rows: open } = await client.query({
     text: `${sql.findStatement} and r.state in ('queued', 'running')`,
@@ -298,4 +314,4 @@ async function enterAgain(
   throw new AppError('session_busy', `Run "${key.runId}" is not over yet`, { retryAfter: 1 });
 }
 
-const channelOf = (home: string): string => `agent-${home}`;
+const channelOf = (replicaId: string): string => `agent-${replicaId}`;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import type { StoredRun } from '../../core/run-store.ts';
+import type { RunKind, StoredRun } from '../../core/run-store.ts';
 import { RunStatus } from '../../schemas/run-record.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 
-/** A run as the tables have it, whichever database they are in. Times are in seconds. */
+/** A run as both databases select it. Times are in seconds. */
 export interface RunRow {
   readonly rowId: string;
   readonly sessionNumber: number;
@@ -14,7 +14,7 @@ export interface RunRow {
   readonly sessionId: string;
   readonly state: string;
   readonly error: string | null;
-  readonly home: string | null;
+  readonly ownerId: string | null;
   readonly fingerprint: string | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -37,21 +37,26 @@ export function storedRun(row: RunRow): StoredRun {
       ...(endedAt !== null && { endedAt }),
       ...(error && { error }),
     },
-    home: row.home ?? undefined,
+    ownerId: row.ownerId ?? undefined,
     fingerprint: row.fingerprint ?? undefined,
   };
 }
 
-/** Runs that nobody waits for any more: a statement's condition. */
+/** The condition for runs that are over and do not wait for answers. */
 export const isEnded = `state in ('done', 'failed', 'cancelled', 'interrupted')`;
 
-/** Runs that one transaction forgets. */
+/** How many runs one transaction deletes. */
 export const forgottenAtOnce = 500;
+
+/** The column `kind` calls an exclusive operation `hold`. */
+export const kindColumn = (kind: RunKind): string => (kind === 'exclusive' ? 'hold' : kind);
+export const kindOf = (column: string): RunKind =>
+  column === 'hold' ? 'exclusive' : column === 'live' ? 'live' : 'run';
 
 /** The key of a run in the tables. */
 export const rowIdOf = (sessionNumber: number, runId: string): string => `${sessionNumber}/${runId}`;
 
-/** Why a run may not enter the line of a session. */
+/** Why a run may not join the queue of a session. */
 export function refusal({ sessionId }: SessionKey, maxOpen: number, isThere: boolean): AppError {
   if (!isThere) return new AppError('session_not_found', `Session not found: ${sessionId}`);
   if (maxOpen === 0) {
@@ -61,5 +66,5 @@ export function refusal({ sessionId }: SessionKey, maxOpen: number, isThere: boo
   return new AppError('queue_full', message, { retryAfter: 1 });
 }
 
-/** What servers that share a database sign with: 32 random bytes as text. */
+/** The key that servers which share a database sign with: 32 random bytes as text. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -1,51 +1,49 @@
 import { AppError } from '../../base/errors.ts';
 import {
-  type AdoptedRun,
-  type Begun,
+  type TakenOverRun,
+  type StartedRun,
   leaseMs,
   type NewRun,
-  type Placed,
-  type Placing,
+  type EnqueuedRun,
+  type AdmissionRule,
   ranks,
   type RunEnd,
-  type RunKind,
   type RunRef,
 } from '../../core/run-store.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteContext } from '../sqlite/dialect.ts';
-import { forgottenAtOnce, isEnded, refusal, rowIdOf } from './run-rows.ts';
+import { forgottenAtOnce, isEnded, kindColumn, refusal, rowIdOf } from './run-rows.ts';
 
 // What changes runs in SQLite. Runs in the thread that writes, within a transaction.
 
 const isOpen = `state in ('queued', 'running')`;
-/** Who goes next: the run in progress, then those of the highest rank (`front`), as they came. */
-const inLine = `${isOpen} order by state = 'running' desc, front desc, pos`;
+/** The order of a session's runs: the active one, then the highest rank (`front`), then first in, first out. */
+const byOrder = `${isOpen} order by state = 'running' desc, front desc, pos`;
 
-interface SessionLine {
+interface SessionRow {
   readonly num: number;
   readonly queued: number;
   readonly owner: string | null;
-  readonly fence: number;
 }
 
-const lineOf = (connection: Connection, { appName, userId, sessionId }: SessionKey): SessionLine | undefined =>
+const sessionRow = (connection: Connection, { appName, userId, sessionId }: SessionKey): SessionRow | undefined =>
   connection.get(
-    'select num, queued, owner, fence from sessions where id = ? and app_name = ? and user_id = ?',
+    'select num, queued, owner from sessions where id = ? and app_name = ? and user_id = ?',
     sessionId,
     appName,
     userId,
   );
 
-export interface EnterInput {
-  readonly home: string;
+export interface EnqueueInput {
+  readonly replicaId: string;
   readonly run: NewRun;
-  readonly placing: Placing;
+  readonly placing: AdmissionRule;
 }
 
-export function enterRun({ connection }: WriteContext, { home, run, placing }: EnterInput): Placed {
+export function enqueueRun({ connection }: WriteContext, { replicaId, run, placing }: EnqueueInput): EnqueuedRun {
   const { key, idempotencyKey = null } = run;
-  const line = lineOf(connection, key);
+  const line = sessionRow(connection, key);
   if (!line || line.queued > placing.maxOpen) throw refusal(key, placing.maxOpen, line !== undefined);
   const asked = `select 1 from agent_runs where session_num = ? and idempotency_key = ?`;
   if (idempotencyKey !== null && connection.get(asked, line.num, idempotencyKey)) {
@@ -56,8 +54,8 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
     throw new AppError('session_busy', `Run "${key.runId}" is not over yet`, { retryAfter: 1 });
   }
   connection.run('delete from agent_runs where id = ?', id);
-  const begins = line.queued === 0;
-  const takesBack = run.takesBack ?? (run.takesBackCurrent ? runBefore(connection, line.num) : undefined);
+  const startsNow = line.queued === 0;
+  const rollbackOf = run.rollbackOf ?? (run.rollsBackActive ? runBefore(connection, line.num) : undefined);
   const now = Date.now();
   connection.run(
     `insert into agent_runs (id, session_num, invocation_id, home, kind, is_detached, input, idempotency_key,
@@ -65,60 +63,65 @@ export function enterRun({ connection }: WriteContext, { home, run, placing }: E
     id,
     line.num,
     key.runId,
-    home,
-    run.kind,
+    replicaId,
+    kindColumn(run.kind),
     run.isDetached ? 1 : 0,
     run.input,
     idempotencyKey,
     run.fingerprint ?? null,
-    begins ? 'running' : 'queued',
+    startsNow ? 'running' : 'queued',
     now,
-    begins ? now : null,
+    startsNow ? now : null,
     placing.rank,
-    takesBack ?? null,
+    rollbackOf ?? null,
   );
   connection.run('update sessions set queued = queued + 1 where num = ?', line.num);
-  const fence = begins ? own(connection, line.num, home) : undefined;
-  tellAlive(connection, home);
+  const fencingToken = startsNow ? nextFencingToken(connection, line.num, replicaId) : undefined;
+  renewLease(connection, replicaId);
   return {
     ref: { session: line.num, id },
     createdAtMs: now,
-    startedAtMs: begins ? now : undefined,
-    fence,
-    steps: run.isNew ? 0 : stepsOf(connection, id),
+    startedAtMs: startsNow ? now : undefined,
+    fencingToken,
+    appendedEvents: run.isNew ? 0 : appendedEventsOf(connection, id),
   };
 }
 
-export function beginRun(
+export function tryStartRun(
   { connection }: WriteContext,
-  { home, ref }: { home: string; ref: RunRef },
-): Begun | 'waits' | 'gone' | 'deleted' {
-  const line = connection.get<SessionLine>('select num, queued, owner, fence from sessions where num = ?', ref.session);
-  if (!line) return 'deleted';
+  { replicaId, ref }: { replicaId: string; ref: RunRef },
+): StartedRun | 'waiting' | 'not_owner' | 'session_deleted' {
+  const line = connection.get<SessionRow>('select num, queued, owner from sessions where num = ?', ref.session);
+  if (!line) return 'session_deleted';
   const row = connection.get<WaitingRow>(
-    'select state, home, kind, takes_back as takesBack from agent_runs where id = ?',
+    'select state, home as ownerId, kind, takes_back as rollbackOf from agent_runs where id = ?',
     ref.id,
   );
-  if (row?.state !== 'queued' || row.home !== home) return 'gone';
+  if (row?.state !== 'queued' || row.ownerId !== replicaId) return 'not_owner';
   const head = connection.get<{ id: string }>(
-    `select id from agent_runs where session_num = ? and ${inLine} limit 1`,
+    `select id from agent_runs where session_num = ? and ${byOrder} limit 1`,
     ref.session,
   );
-  if (line.owner !== null || head?.id !== ref.id) return 'waits';
-  const takesBack = replacedRun(connection, ref, row);
+  if (line.owner !== null || head?.id !== ref.id) return 'waiting';
+  const rollbackOf = replacedRun(connection, ref, row);
   const begin = `update agent_runs set state = 'running', started_at = ?, takes_back = ? where id = ?`;
   const now = Date.now();
-  connection.run(begin, now, takesBack ?? null, ref.id);
+  connection.run(begin, now, rollbackOf ?? null, ref.id);
   const superseding = `select 1 from agent_runs where session_num = ? and state = 'queued' and front = ?`;
   const isSuperseded = connection.get(superseding, ref.session, ranks.preempting) !== undefined;
-  return { fence: own(connection, ref.session, home), startedAtMs: now, isSuperseded, takesBack };
+  return {
+    fencingToken: nextFencingToken(connection, ref.session, replicaId),
+    startedAtMs: now,
+    isSuperseded,
+    rollbackOf,
+  };
 }
 
 interface WaitingRow {
   readonly state: string;
-  readonly home: string | null;
-  readonly kind: RunKind;
-  readonly takesBack: string | null;
+  readonly ownerId: string | null;
+  readonly kind: string;
+  readonly rollbackOf: string | null;
 }
 
 /** The run in progress, or the one that is about to begin. */
@@ -129,42 +132,42 @@ function runBefore(connection: Connection, session: number): string | undefined 
 }
 
 /** The run whose events one takes back that takes back any: of those that ran since it came, the last. */
-function replacedRun(connection: Connection, ref: RunRef, { kind, takesBack }: WaitingRow): string | undefined {
-  if (takesBack === null || kind === 'hold') return takesBack ?? undefined;
+function replacedRun(connection: Connection, ref: RunRef, { kind, rollbackOf }: WaitingRow): string | undefined {
+  if (rollbackOf === null || kind === 'hold') return rollbackOf ?? undefined;
   const before = connection.get<{ id: string }>(
     `select invocation_id as id from agent_runs where session_num = ? and id <> ? and kind <> 'hold'
       and started_at >= (select started_at from agent_runs where id = ?) order by started_at desc, pos desc limit 1`,
     ref.session,
     ref.id,
-    rowIdOf(ref.session, takesBack),
+    rowIdOf(ref.session, rollbackOf),
   );
-  return before?.id ?? takesBack;
+  return before?.id ?? rollbackOf;
 }
 
 export interface FinishInput {
-  readonly home: string;
+  readonly replicaId: string;
   readonly ref: RunRef;
-  readonly fence: number | undefined;
+  readonly fencingToken: number | undefined;
   /** Absent: the run is forgotten. */
   readonly end: RunEnd | undefined;
 }
 
-/** Gives the run that may begin now, and its home. */
+/** Gives the run that may start now, and its owner. */
 export function finishRun(
   { connection }: WriteContext,
-  { home, ref, fence, end }: FinishInput,
-): { id: string; home: string | null } | undefined {
-  if (fence === undefined) {
+  { replicaId, ref, fencingToken, end }: FinishInput,
+): { id: string; ownerId: string | null } | undefined {
+  if (fencingToken === undefined) {
     const waits = connection.get(
       `select 1 from agent_runs where id = ? and state = 'queued' and home = ?`,
       ref.id,
-      home,
+      replicaId,
     );
     if (!waits) return undefined;
     connection.run('update sessions set queued = queued - 1 where num = ?', ref.session);
   } else {
     const sql = 'update sessions set queued = queued - 1, owner = null where num = ? and fence = ?';
-    if (connection.run(sql, ref.session, fence) === 0) return undefined;
+    if (connection.run(sql, ref.session, fencingToken) === 0) return undefined;
   }
   if (end) {
     const error = end.error ? JSON.stringify(end.error) : null;
@@ -173,21 +176,27 @@ export function finishRun(
   } else {
     connection.run('delete from agent_runs where id = ?', ref.id);
   }
-  return connection.get(`select id, home from agent_runs where session_num = ? and ${inLine} limit 1`, ref.session);
+  return connection.get(
+    `select id, home as ownerId from agent_runs where session_num = ? and ${byOrder} limit 1`,
+    ref.session,
+  );
 }
 
-/** Gives the home of the run, if it is not over. */
+/** Gives the owner of the run, if it is not over. */
 export function cancelRun(
   { connection }: WriteContext,
   { ref, reason }: { ref: RunRef; reason: string },
 ): string | undefined {
   connection.run(`update agent_runs set cancel = coalesce(cancel, ?) where id = ? and ${isOpen}`, reason, ref.id);
-  const row = connection.get<{ home: string | null }>(`select home from agent_runs where id = ? and ${isOpen}`, ref.id);
-  return row?.home ?? undefined;
+  const row = connection.get<{ ownerId: string | null }>(
+    `select home as ownerId from agent_runs where id = ? and ${isOpen}`,
+    ref.id,
+  );
+  return row?.ownerId ?? undefined;
 }
 
 /** Gives the key of the run in progress. */
-export function cancelCurrentRun(
+export function cancelActiveRun(
   { connection }: WriteContext,
   { session, reason }: { session: number; reason: string },
 ): string | undefined {
@@ -207,7 +216,10 @@ export function cancelAllRuns(
   connection.run(sql, reason, session);
 }
 
-export function forgetRunKey({ connection }: WriteContext, { before, id }: { before: number; id: string }): void {
+export function forgetIdempotencyKey(
+  { connection }: WriteContext,
+  { before, id }: { before: number; id: string },
+): void {
   connection.run('update agent_runs set idempotency_key = null where id = ? and created_at <= ?', id, before);
 }
 
@@ -228,56 +240,60 @@ export function forgetEndedRuns({ connection }: WriteContext, { beforeMs }: { be
   return connection.run(sql, beforeMs, beforeMs, forgottenAtOnce);
 }
 
-/** Says that a replica lives. */
-export function beatRuns({ connection }: WriteContext, { home }: { home: string }): void {
-  tellAlive(connection, home);
+export function storeHeartbeat({ connection }: WriteContext, { replicaId }: { replicaId: string }): void {
+  renewLease(connection, replicaId);
 }
 
-export interface TakeInput {
-  readonly home: string;
+export interface TakeOverInput {
+  readonly replicaId: string;
   readonly ref: RunRef;
-  /** The home the run had. */
-  readonly from: string | null;
+  /** The owner the run had. */
+  readonly ownerId: string | null;
 }
 
 /** Takes over a run; gives the number it owns its session by if it is in progress, and the events it has stored. */
-export function takeRun(
+export function takeOverRun(
   { connection }: WriteContext,
-  { home, ref, from }: TakeInput,
-): Pick<AdoptedRun, 'fence' | 'steps' | 'attempts'> | undefined {
+  { replicaId, ref, ownerId }: TakeOverInput,
+): Pick<TakenOverRun, 'fencingToken' | 'appendedEvents' | 'takeovers'> | undefined {
   const sql = `update agent_runs set home = ?, attempts = attempts + (state = 'running') where id = ? and home is ? and ${isOpen}`;
-  if (connection.run(sql, home, ref.id, from) === 0) return undefined;
-  const row = connection.get<{ state: string; attempts: number }>(
-    'select state, attempts from agent_runs where id = ?',
+  if (connection.run(sql, replicaId, ref.id, ownerId) === 0) return undefined;
+  const row = connection.get<{ state: string; takeovers: number }>(
+    'select state, attempts as takeovers from agent_runs where id = ?',
     ref.id,
   );
-  tellAlive(connection, home);
-  const fence = row?.state === 'running' ? own(connection, ref.session, home) : undefined;
-  return { fence, steps: stepsOf(connection, ref.id), attempts: row?.attempts ?? 0 };
+  renewLease(connection, replicaId);
+  const fencingToken = row?.state === 'running' ? nextFencingToken(connection, ref.session, replicaId) : undefined;
+  return { fencingToken, appendedEvents: appendedEventsOf(connection, ref.id), takeovers: row?.takeovers ?? 0 };
 }
 
-export function handBackRuns(
+export function releaseRuns(
   { connection }: WriteContext,
-  { home, ids }: { home: string; ids: readonly string[] },
+  { replicaId, ids }: { replicaId: string; ids: readonly string[] },
 ): void {
   const sql = `update agent_runs set home = null where id = ? and home = ? and ${isOpen}`;
-  for (const id of ids) connection.run(sql, id, home);
+  for (const id of ids) connection.run(sql, id, replicaId);
   connection.run('delete from agent_replicas where alive_until < ?', Date.now() - 600_000);
 }
 
-function own(connection: Connection, session: number, home: string): number {
-  connection.run('update sessions set owner = ?, fence = fence + 1 where num = ?', home, session);
-  return connection.get<{ fence: number }>('select fence from sessions where num = ?', session)?.fence ?? 0;
+function nextFencingToken(connection: Connection, session: number, replicaId: string): number {
+  connection.run('update sessions set owner = ?, fence = fence + 1 where num = ?', replicaId, session);
+  return (
+    connection.get<{ fencingToken: number }>('select fence as fencingToken from sessions where num = ?', session)
+      ?.fencingToken ?? 0
+  );
 }
 
-function tellAlive(connection: Connection, home: string): void {
+function renewLease(connection: Connection, replicaId: string): void {
   const sql = 'insert or replace into agent_replicas (id, alive_until) values (?, ?)';
-  connection.run(sql, home, Date.now() + leaseMs);
+  connection.run(sql, replicaId, Date.now() + leaseMs);
 }
 
-const stepsOf = (connection: Connection, id: string): number =>
-  connection.get<{ steps: number }>('select coalesce(max(step) + 1, 0) as steps from agent_events where run_id = ?', id)
-    ?.steps ?? 0;
+const appendedEventsOf = (connection: Connection, id: string): number =>
+  connection.get<{ appendedEvents: number }>(
+    'select coalesce(max(step) + 1, 0) as appendedEvents from agent_events where run_id = ?',
+    id,
+  )?.appendedEvents ?? 0;
 
 /** The secret that is there, or else this one. */
 export function keepSecret({ connection }: WriteContext, { value }: { value: string }): string {

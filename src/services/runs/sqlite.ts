@@ -1,14 +1,13 @@
 import { hostname } from 'node:os';
 import { newId } from '../../base/ids.ts';
 import type {
-  AdoptedRun,
-  Begun,
-  CancelFlag,
+  TakenOverRun,
+  StartedRun,
+  CancelRequest,
   NewRun,
-  Placed,
-  Placing,
+  EnqueuedRun,
+  AdmissionRule,
   RunEnd,
-  RunKind,
   RunRef,
   RunStore,
   StoredRun,
@@ -20,13 +19,13 @@ import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
-import { forgottenAtOnce, newSecret, type RunRow, storedRun } from './run-rows.ts';
+import { forgottenAtOnce, kindOf, newSecret, type RunRow, storedRun } from './run-rows.ts';
 import { endedRuns, oddRun } from './sqlite-writes.ts';
 
 const keyLifetimeMs = 24 * 60 * 60_000;
 
 const columns = `r.id as rowId, r.session_num as sessionNumber, r.invocation_id as runId, s.app_name as appName,
-  s.user_id as userId, s.id as sessionId, r.state, r.error, r.home, r.fingerprint, r.created_at / 1000.0 as createdAt,
+  s.user_id as userId, s.id as sessionId, r.state, r.error, r.home as ownerId, r.fingerprint, r.created_at / 1000.0 as createdAt,
   r.started_at / 1000.0 as startedAt, r.ended_at / 1000.0 as endedAt`;
 const ofSession = `from sessions s join agent_runs r on r.session_num = s.num
   where s.id = ? and s.app_name = ? and s.user_id = ?`;
@@ -36,7 +35,7 @@ const ofSession = `from sessions s join agent_runs r on r.session_num = s.num
  * it lives only as long as it has runs: an idle one leaves the disk alone.
  */
 export class SqliteRuns implements RunStore {
-  readonly home = `${hostname()} ${process.pid} ${newId()}`;
+  readonly replicaId = `${hostname()} ${process.pid} ${newId()}`;
   readonly #database: SqliteDatabase;
   readonly #open = new Set<string>();
   #onMessage: (message: string) => void = () => {};
@@ -45,31 +44,31 @@ export class SqliteRuns implements RunStore {
     this.#database = database;
   }
 
-  async enter(run: NewRun, placing: Placing): Promise<Placed> {
-    const placed = await this.#database.write('enterRun', { home: this.home, run, placing });
+  async enqueue(run: NewRun, placing: AdmissionRule): Promise<EnqueuedRun> {
+    const placed = await this.#database.write('enqueueRun', { replicaId: this.replicaId, run, placing });
     this.#open.add(placed.ref.id);
     return placed;
   }
 
-  begin(ref: RunRef): Promise<Begun | 'waits' | 'gone' | 'deleted'> {
-    return this.#database.write('beginRun', { home: this.home, ref });
+  tryStart(ref: RunRef): Promise<StartedRun | 'waiting' | 'not_owner' | 'session_deleted'> {
+    return this.#database.write('tryStartRun', { replicaId: this.replicaId, ref });
   }
 
-  async finish(ref: RunRef, fence: number | undefined, end: RunEnd | undefined): Promise<void> {
-    const next = await this.#database.write('finishRun', { home: this.home, ref, fence, end });
+  async finish(ref: RunRef, fencingToken: number | undefined, end: RunEnd | undefined): Promise<void> {
+    const next = await this.#database.write('finishRun', { replicaId: this.replicaId, ref, fencingToken, end });
     this.#open.delete(ref.id);
-    if (next?.home) await this.send(next.home, JSON.stringify({ type: 'go', id: next.id }));
+    if (next?.ownerId) await this.send(next.ownerId, JSON.stringify({ type: 'go', id: next.id }));
   }
 
   cancel(ref: RunRef, reason: string): Promise<string | undefined> {
     return this.#database.write('cancelRun', { ref, reason });
   }
 
-  async cancelCurrent(session: number, reason: string): Promise<(StoredRun & { home: string }) | undefined> {
-    const id = await this.#database.write('cancelCurrentRun', { session, reason });
+  async cancelActive(session: number, reason: string): Promise<(StoredRun & { ownerId: string }) | undefined> {
+    const id = await this.#database.write('cancelActiveRun', { session, reason });
     const sql = `select ${columns} from agent_runs r join sessions s on s.num = r.session_num where r.id = ?`;
     const row = id === undefined ? undefined : await this.#read((connection) => connection.get<RunRow>(sql, id));
-    return row && { ...storedRun(row), home: row.home ?? '' };
+    return row && { ...storedRun(row), ownerId: row.ownerId ?? '' };
   }
 
   secret(): Promise<string> {
@@ -86,13 +85,16 @@ export class SqliteRuns implements RunStore {
     return row && storedRun(row);
   }
 
-  async asked({ appName, userId, sessionId }: SessionKey, idempotencyKey: string): Promise<StoredRun | undefined> {
+  async findByIdempotencyKey(
+    { appName, userId, sessionId }: SessionKey,
+    idempotencyKey: string,
+  ): Promise<StoredRun | undefined> {
     const sql = `select ${columns} ${ofSession} and r.idempotency_key = ?`;
     const row = await this.#read((one) => one.get<RunRow>(sql, sessionId, appName, userId, idempotencyKey));
     if (!row) return undefined;
     const before = Date.now() - keyLifetimeMs;
     if (row.createdAt * 1000 > before) return storedRun(row);
-    await this.#database.write('forgetRunKey', { before, id: row.rowId });
+    await this.#database.write('forgetIdempotencyKey', { before, id: row.rowId });
     return undefined;
   }
 
@@ -114,43 +116,43 @@ export class SqliteRuns implements RunStore {
     return inBatches(forgottenAtOnce, signal, () => this.#database.write('forgetEndedRuns', { beforeMs }));
   }
 
-  async beat(): Promise<CancelFlag[]> {
+  async heartbeat(): Promise<CancelRequest[]> {
     if (this.#open.size === 0) return [];
-    await this.#database.write('beatRuns', { home: this.home });
+    await this.#database.write('storeHeartbeat', { replicaId: this.replicaId });
     const sql = `select id, session_num as session, cancel as reason from agent_runs
       where home = ? and cancel is not null and state in ('queued', 'running')`;
-    const flags = await this.#read((one) => one.all<RunRef & { reason: string }>(sql, this.home));
+    const flags = await this.#read((one) => one.all<RunRef & { reason: string }>(sql, this.replicaId));
     return flags.map(({ id, session, reason }) => ({ ref: { id, session }, reason }));
   }
 
   /** The file is not out of reach while its server lives: a sign of life that is overdue says enough. */
-  async adopt(known: () => readonly string[]): Promise<AdoptedRun[]> {
-    const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home, r.kind,
-        r.is_detached as isDetached, r.input, r.cancel, r.takes_back as takesBack, s.app_name as appName, s.user_id as userId,
+  async takeOver(known: () => readonly string[]): Promise<TakenOverRun[]> {
+    const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home as ownerId, r.kind,
+        r.is_detached as isDetached, r.input, r.cancel, r.takes_back as rollbackOf, s.app_name as appName, s.user_id as userId,
         s.id as sessionId, exists (select 1 from agent_replicas a where a.id = r.home and a.alive_until > ?) as isAlive
       from agent_runs r join sessions s on s.num = r.session_num
       where r.state in ('queued', 'running') order by r.pos`;
     const rows = await this.#read((connection) => connection.all<OpenRow>(sql, Date.now()));
     const stillKnown = new Set(known());
-    const adopted: AdoptedRun[] = [];
+    const adopted: TakenOverRun[] = [];
     for (const row of rows) {
-      const isOwn = row.home === this.home;
-      const isOrphan = isOwn ? !stillKnown.has(row.runId) : row.isAlive === 0 || hasEnded(row.home);
-      const run = isOrphan ? await this.#adopt(row) : undefined;
+      const wasOwnedHere = row.ownerId === this.replicaId;
+      const isOrphan = wasOwnedHere ? !stillKnown.has(row.runId) : row.isAlive === 0 || hasEnded(row.ownerId);
+      const run = isOrphan ? await this.#takeOver(row) : undefined;
       if (run) adopted.push(run);
     }
     return adopted;
   }
 
-  async handBack(refs: readonly RunRef[]): Promise<void> {
+  async release(refs: readonly RunRef[]): Promise<void> {
     const ids = refs.map(({ id }) => id);
-    await this.#database.write('handBackRuns', { home: this.home, ids });
+    await this.#database.write('releaseRuns', { replicaId: this.replicaId, ids });
     for (const id of ids) this.#open.delete(id);
   }
 
   /** There is nobody else. */
-  async send(home: string, message: string): Promise<void> {
-    if (home === this.home) this.#onMessage(message);
+  async send(replicaId: string, message: string): Promise<void> {
+    if (replicaId === this.replicaId) this.#onMessage(message);
   }
 
   listen(onMessage: (message: string) => void): void {
@@ -161,21 +163,21 @@ export class SqliteRuns implements RunStore {
     // The database belongs to the services.
   }
 
-  async #adopt(row: OpenRow): Promise<AdoptedRun | undefined> {
-    const { id, session, home, appName, userId, sessionId, runId } = row;
+  async #takeOver(row: OpenRow): Promise<TakenOverRun | undefined> {
+    const { id, session, ownerId, appName, userId, sessionId, runId } = row;
     const ref = { id, session };
-    const taken = await this.#database.write('takeRun', { home: this.home, ref, from: home });
+    const taken = await this.#database.write('takeOverRun', { replicaId: this.replicaId, ref, ownerId: ownerId });
     if (!taken) return undefined;
     this.#open.add(id);
     return {
       ref,
       key: { appName, userId, sessionId, runId },
-      kind: row.kind,
+      kind: kindOf(row.kind),
       isDetached: row.isDetached === 1,
       input: row.input,
       cancel: row.cancel ?? undefined,
-      takesBack: row.takesBack ?? undefined,
-      isOwn: home === this.home,
+      rollbackOf: row.rollbackOf ?? undefined,
+      wasOwnedHere: ownerId === this.replicaId,
       ...taken,
     };
   }
@@ -186,18 +188,18 @@ export class SqliteRuns implements RunStore {
 }
 
 interface OpenRow extends RunRef, RunKey {
-  readonly home: string | null;
-  readonly kind: RunKind;
+  readonly ownerId: string | null;
+  readonly kind: string;
   readonly isDetached: number;
   readonly input: string;
   readonly cancel: string | null;
-  readonly takesBack: string | null;
+  readonly rollbackOf: string | null;
   readonly isAlive: number;
 }
 
-/** Whether the program of a home is no more, as far as this machine can tell: then there is no need to wait. */
-function hasEnded(home: string | null): boolean {
-  const [host, pid] = home?.split(' ') ?? [];
+/** Whether this machine can tell that the process of a replica has ended: then there is no need to wait for its lease. */
+function hasEnded(replicaId: string | null): boolean {
+  const [host, pid] = replicaId?.split(' ') ?? [];
   if (host !== hostname()) return false;
   if (Number(pid) === process.pid) return true; // a program of the same number came before this one
   try {

@@ -165,7 +165,7 @@ export class PostgresSessionTables implements SessionTables {
     changes: StateChanges,
     guard: AppendGuard | undefined,
   ): Promise<Appended> {
-    const endMs = performance.now() + (guard?.step === 0 ? firstPatienceMs : patienceMs);
+    const endMs = performance.now() + (guard?.eventIndex === 0 ? firstPatienceMs : patienceMs);
     for (let attempt = 0; ; attempt += 1) {
       const sentMs = performance.now();
       try {
@@ -208,7 +208,7 @@ export class PostgresSessionTables implements SessionTables {
     };
     const values: unknown[] = [appName, userId, sessionId, adkMs(event.timestamp), event.timestamp];
     values.push(event.id, event.invocationId, toJsonb(event.eventData), event.body, sessionNumber ?? null);
-    if (guard) values.push(guard.runId, guard.step, guard.fence);
+    if (guard) values.push(guard.runId, guard.eventIndex, guard.fencingToken);
     if (changes.session) values.push(setOf(changes.session), keysOf(changes.session.removed));
     if (shape.changesScopes) values.push(...scopeValues(changes));
     return (await this.#database.query<Appended>({ ...append(shape), values }))[0];
@@ -241,11 +241,11 @@ export class PostgresSessionTables implements SessionTables {
   }
 
   /** What the run stored as this step: an answer only while it still owns the session. */
-  async #storedStep(row: SessionRow, { runId, step, fence }: AppendGuard): Promise<Appended | undefined> {
+  async #storedStep(row: SessionRow, { runId, eventIndex, fencingToken }: AppendGuard): Promise<Appended | undefined> {
     const [found] = await this.#database.query<{ seq: number; stored: string }>(
       `select o.seq::float8 as seq, o.body as stored from agent_events o join sessions s on s.num = o.session_num
         where o.run_id = $1 and o.step = $2 and s.id = $3 and s.app_name = $4 and s.user_id = $5 and s.fence = $6`,
-      [runId, step, row.sessionId, row.appName, row.userId, fence],
+      [runId, eventIndex, row.sessionId, row.appName, row.userId, fencingToken],
     );
     return found && { ...found, sessionNumber: row.sessionNumber, lastUpdateTime: row.lastUpdateTime };
   }

@@ -91,7 +91,7 @@ export function appendEvent({ connection, dialect }: WriteContext, input: Append
   if (!row || (sessionNumber !== undefined && sessionNumber !== row.num))
     throw new AppError('session_not_found', `Session not found: ${sessionId}`);
   const before = lastUpdateOf(row, dialect);
-  if (guard && guard.fence !== row.fence) {
+  if (guard && guard.fencingToken !== row.fence) {
     throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${sessionId}" any more`);
   }
   const stored = guard && storedStep(connection, guard);
@@ -180,13 +180,20 @@ function insertEvent({ connection, form }: RowContext, key: SessionKey, event: N
     event.seq,
     event.id,
     event.runId ?? null,
-    event.step ?? null,
+    event.eventIndex ?? null,
     event.body,
   );
 }
 
-function storedStep(connection: Connection, { runId, step }: AppendGuard): { seq: number; stored: string } | undefined {
-  return connection.get('select seq, body as stored from agent_events where run_id = ? and step = ?', runId, step);
+function storedStep(
+  connection: Connection,
+  { runId, eventIndex }: AppendGuard,
+): { seq: number; stored: string } | undefined {
+  return connection.get(
+    'select seq, body as stored from agent_events where run_id = ? and step = ?',
+    runId,
+    eventIndex,
+  );
 }
 
 function changeScopes({ connection, form }: RowContext, key: SessionKey, { app, user }: StateChanges): void {

@@ -10,7 +10,7 @@ const crowdMs = 50;
 const inARow = 200;
 
 /** What takes no longer than its sync, whatever the database holds. */
-const short: ReadonlySet<WriteName> = new Set(['appendEvent', 'enterRun', 'beginRun', 'finishRun']);
+const short: ReadonlySet<WriteName> = new Set(['appendEvent', 'enqueueRun', 'tryStartRun', 'finishRun']);
 
 /**
  * Does writes on the thread that asks for them. The way to another thread and back takes as long as the sync of a quick

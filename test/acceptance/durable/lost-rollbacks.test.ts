@@ -20,14 +20,14 @@ async function leave(uri: string, run: NewRun): Promise<void> {
     artifactService: 'memory:',
     memoryService: 'memory:',
   });
-  const { ref } = await runs!.enter(run, { maxOpen: 16, rank: ranks.preempting });
-  await runs!.handBack([ref]);
+  const { ref } = await runs!.enqueue(run, { maxOpen: 16, rank: ranks.preempting });
+  await runs!.release([ref]);
   await databases.close();
 }
 
 it.each([
   ['a run that takes the place of another', 'run', ['done', 'done'], { count: 1 }],
-  ['the cancelling of a run', 'hold', ['done'], {}],
+  ['the cancelling of a run', 'exclusive', ['done'], {}],
 ] as const)('takes back what %s takes back, though its server was lost', async (_name, kind, statuses, state) => {
   const uri = `sqlite:${join(folder, `${kind}.db`)}`;
   const first = await Replica.start(uri);
@@ -45,7 +45,7 @@ it.each([
     newMessage: { role: 'user', parts: [{ text: 'new' }] },
     onBusy: 'rollback',
   };
-  await leave(uri, { key, kind, isDetached: true, input: JSON.stringify(request), isNew: true, takesBack: run.id });
+  await leave(uri, { key, kind, isDetached: true, input: JSON.stringify(request), isNew: true, rollbackOf: run.id });
   const second = await Replica.start(uri);
 
   const rewinds = async (): Promise<(string | undefined)[]> => {

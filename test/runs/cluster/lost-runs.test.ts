@@ -7,8 +7,8 @@ import { newId } from '../../../src/base/ids.ts';
 import { newEvent } from '../../../src/core/new-event.ts';
 import type { RunContext } from '../../../src/core/runtime.ts';
 import type { SessionService } from '../../../src/core/services.ts';
-import { DurableLine } from '../../../src/runs/cluster/leased-queue.ts';
-import { RunDesk } from '../../../src/runs/run-service.ts';
+import { LeasedRunQueue } from '../../../src/runs/cluster/leased-queue.ts';
+import { RunService } from '../../../src/runs/run-service.ts';
 import { textContent, textOf } from '../../../src/schemas/content.ts';
 import type { SessionKey } from '../../../src/schemas/session.ts';
 import { openServices } from '../../../src/services/open-services.ts';
@@ -22,7 +22,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A server with one agent, which says `yes` once it may. `onAppend` is called before anything is stored. */
 async function server(uri: string) {
   const opened = openServices({ sessionService: uri, artifactService: 'memory:', memoryService: 'memory:' });
-  const { artifacts, databases, runs } = opened;
+  const { artifacts, databases, runs: store } = opened;
+  if (!store) throw new Error('SQLite keeps no runs');
   const faults = { onAppend: async (): Promise<void> => {} };
   const sessions = new Proxy<SessionService>(opened.sessions, {
     get(target, name: keyof SessionService) {
@@ -43,14 +44,14 @@ async function server(uri: string) {
       yield newEvent(ctx, 'root', { content: textContent('model', 'yes') });
     },
   };
-  const durable = { store: runs!, line: new DurableLine({ store: runs!, sessions }) };
-  const { runner, services } = await testRunner(agent, { line: durable.line, services: { sessions, artifacts } });
-  const desk = new RunDesk({ runner, line: durable.line, services, durable });
+  const durable = { store, queue: new LeasedRunQueue({ store, sessions }) };
+  const { runner, services } = await testRunner(agent, { queue: durable.queue, services: { sessions, artifacts } });
+  const runs = new RunService({ runner, queue: durable.queue, services, durable });
   onTestFinished(async () => {
-    await desk.drain(0);
+    await runs.drain(0);
     await databases.close();
   });
-  return { desk, faults, sessions, begun: begun.promise, end: mayEnd.resolve };
+  return { runs, faults, sessions, begun: begun.promise, end: mayEnd.resolve };
 }
 
 async function twoServers() {
@@ -67,29 +68,29 @@ const textsOf = async (sessions: SessionService, key: SessionKey): Promise<strin
 it('answers with the run that another server has taken over before its message was stored', async () => {
   const { one, other, key } = await twoServers();
   one.faults.onAppend = () => {
-    other.desk.start();
+    other.runs.start();
     return other.begun;
   };
 
-  const { run } = await one.desk.submit(say(key, 'hi'));
+  const { run } = await one.runs.submit(say(key, 'hi'));
 
   expect(run).toMatchObject({ status: 'running' });
   other.end();
-  expect(await one.desk.wait({ ...key, runId: run.id }, 10_000, open)).toMatchObject({ status: 'done' });
+  expect(await one.runs.wait({ ...key, runId: run.id }, 10_000, open)).toMatchObject({ status: 'done' });
   expect(await textsOf(one.sessions, key)).toEqual(['hi', 'yes']);
 });
 
 it('cancels a run that another server has taken over meanwhile, before it says so', async () => {
   const { one, other, key } = await twoServers();
-  const { run } = await one.desk.submit(say(key, 'hi'));
+  const { run } = await one.runs.submit(say(key, 'hi'));
   await one.begun;
-  other.desk.start();
+  other.runs.start();
   await other.begun;
 
-  const cancelled = await one.desk.cancel({ ...key, runId: run.id }, { rollback: false }, open);
+  const cancelled = await one.runs.cancel({ ...key, runId: run.id }, { rollback: false }, open);
 
   expect(cancelled).toMatchObject({ status: 'cancelled' });
-  expect(await other.desk.get({ ...key, runId: run.id })).toMatchObject({ status: 'cancelled' });
+  expect(await other.runs.get({ ...key, runId: run.id })).toMatchObject({ status: 'cancelled' });
   expect(await textsOf(one.sessions, key)).toEqual(['hi', 'run_cancelled']);
 });
 
@@ -97,14 +98,14 @@ it('answers with a run that goes on once the database is back', async () => {
   const { one, key } = await twoServers();
   one.faults.onAppend = () => Promise.reject(new AppError('unavailable', 'The database cannot be reached'));
 
-  const { run } = await one.desk.submit(say(key, 'hi'));
+  const { run } = await one.runs.submit(say(key, 'hi'));
 
   expect(run).toMatchObject({ status: 'queued' });
   expect(await textsOf(one.sessions, key)).toEqual([]);
   one.faults.onAppend = () => Promise.resolve();
-  one.desk.start();
+  one.runs.start();
   one.end();
-  const done = (): Promise<string> => one.desk.get({ ...key, runId: run.id }).then(({ status }) => status);
+  const done = (): Promise<string> => one.runs.get({ ...key, runId: run.id }).then(({ status }) => status);
   await expect.poll(done, { timeout: 10_000 }).toBe('done');
   expect(await textsOf(one.sessions, key)).toEqual(['hi', 'yes']);
 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const opened = openServices({ sessionService: uri, artifactService: 'memory:', memoryService: 'memory:' });
   ({ sessions } = opened);
   store = opened.runs!;
-  await store.beat();
+  await store.heartbeat();
   client = new pg.Client(uri);
   await client.connect();
   close = async () => {
@@ -41,17 +41,17 @@ async function isTaken(quietMs: number, backend: number | null): Promise<boolean
   const { id: sessionId } = await sessions.createSession(owner);
   const key = { ...owner, sessionId, runId: newId('e-') };
   const run = { key, kind: 'run', isDetached: true, input: '{}', isNew: true } as const;
-  const { ref, fence } = await store.enter(run, { maxOpen: 16, rank: ranks.plain });
+  const { ref, fencingToken } = await store.enqueue(run, { maxOpen: 16, rank: ranks.plain });
   const home = newId();
   await client.query('update agent_runs set home = $2 where id = $1', [ref.id, home]);
   await client.query(
     `insert into agent_replicas (id, alive_until, backend) values ($1, now() + $2 * interval '1 millisecond', $3)`,
     [home, leaseMs - quietMs, backend],
   );
-  const taken = await store.adopt(() => [], true);
-  for (const one of taken) await store.finish(one.ref, one.fence, { status: 'done' });
-  await client.query('update agent_runs set home = $2 where id = $1', [ref.id, store.home]);
-  await store.finish(ref, fence, { status: 'done' });
+  const taken = await store.takeOver(() => [], true);
+  for (const one of taken) await store.finish(one.ref, one.fencingToken, { status: 'done' });
+  await client.query('update agent_runs set home = $2 where id = $1', [ref.id, store.replicaId]);
+  await store.finish(ref, fencingToken, { status: 'done' });
   return taken.some((one) => one.ref.id === ref.id);
 }
 

@@ -25,9 +25,9 @@ afterAll(async () => {
   await other.close();
 });
 
-const owned = async (fence: number): Promise<Session> => {
+const owned = async (fencingToken: number): Promise<Session> => {
   const session = await sessions.createSession(freshOwner());
-  await client.query('update sessions set fence = $2 where id = $1', [session.id, fence]);
+  await client.query('update sessions set fence = $2 where id = $1', [session.id, fencingToken]);
   return session;
 };
 const numberOf = (session: Session): number => Number(session[generation]);
@@ -39,14 +39,14 @@ it('appends for the run that owns the session and refuses the one that does not 
   await sessions.appendEvent(session, saying('mine'), {
     session: numberOf(session),
     runId: `${session.id}-r`,
-    fence: 7,
-    step: 0,
+    fencingToken: 7,
+    eventIndex: 0,
   });
   const late = sessions.appendEvent(session, saying('late'), {
     session: numberOf(session),
     runId: `${session.id}-r`,
-    fence: 6,
-    step: 1,
+    fencingToken: 6,
+    eventIndex: 1,
   });
 
   await expect(late).rejects.toMatchObject({ code: 'session_changed' });
@@ -55,7 +55,7 @@ it('appends for the run that owns the session and refuses the one that does not 
 
 it('returns what is stored for a step rather than storing another', async () => {
   const session = await owned(1);
-  const guard = { session: numberOf(session), runId: `${session.id}-r`, fence: 1, step: 0 };
+  const guard = { session: numberOf(session), runId: `${session.id}-r`, fencingToken: 1, eventIndex: 0 };
   const first = await sessions.appendEvent(session, saying('first', { count: 1 }), guard);
 
   const again = await other.appendEvent((await other.getSession(keyOf(session)))!, saying('second'), guard);
@@ -66,7 +66,7 @@ it('returns what is stored for a step rather than storing another', async () => 
 
 it('stores one event when a step is appended many times at once', async () => {
   const session = await owned(1);
-  const guard = { session: numberOf(session), runId: `${session.id}-r`, fence: 1, step: 0 };
+  const guard = { session: numberOf(session), runId: `${session.id}-r`, fencingToken: 1, eventIndex: 0 };
 
   const appends = Array.from({ length: 10 }, (_, index) =>
     (index % 2 ? sessions : other).appendEvent({ ...session, events: [] }, saying(`${index}`), guard),
@@ -84,8 +84,8 @@ it('says that the session is gone rather than that another owns it', async () =>
   const late = sessions.appendEvent(session, saying('late'), {
     session: numberOf(session),
     runId: 'r',
-    fence: 1,
-    step: 0,
+    fencingToken: 1,
+    eventIndex: 0,
   });
 
   await expect(late).rejects.toMatchObject({ code: 'session_not_found' });

@@ -105,7 +105,7 @@ it('leaves one of many to the thread, which brings the log into the file', async
   const { path, sessions } = await open('log.db');
   const lone = new LoneWrites(path);
   await lone.open();
-  const write = { name: 'beginRun', input: { home: 'here', ref: { session: 1, id: 'none' } } } as const;
+  const write = { name: 'tryStartRun', input: { replicaId: 'here', ref: { session: 1, id: 'none' } } } as const;
 
   const outcomes = Array.from({ length: 200 }, () => lone.perform(write));
 

@@ -5,7 +5,7 @@ import type { Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 
 /** Which run of which session, and whose turn it is. */
-interface RunPlace extends Pick<RunContext, 'session' | 'invocationId'> {
+interface EndedRun extends Pick<RunContext, 'session' | 'invocationId'> {
   readonly agent: Pick<Agent, 'name'>;
 }
 
@@ -14,7 +14,7 @@ interface RunPlace extends Pick<RunContext, 'session' | 'invocationId'> {
  * left open, so that the history stays usable. `undefined` when the run's last event says it all already, and when the
  * session is gone.
  */
-export function closingEvent(ctx: RunPlace, last: Event | undefined, failure: unknown): Event | undefined {
+export function failureEvent(ctx: EndedRun, last: Event | undefined, failure: unknown): Event | undefined {
   const open = openCalls(ctx);
   if (open.length === 0 && last?.errorCode !== undefined && !last.partial) return undefined;
   const shown = describeError(failure);
@@ -40,7 +40,7 @@ interface OpenCall {
 }
 
 /** Calls of this invocation that nobody answered and nobody will: long-running ones wait for the user. */
-function openCalls(ctx: RunPlace): OpenCall[] {
+function openCalls(ctx: EndedRun): OpenCall[] {
   const answered = new Set<string | undefined>();
   const open: OpenCall[] = [];
   for (let index = ctx.session.events.length - 1; index >= 0; index -= 1) {

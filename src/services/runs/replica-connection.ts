@@ -5,27 +5,27 @@ import type { PostgresDatabase } from '../postgres/database.ts';
 const retryMs = 250;
 
 /** Told of what comes over a link. */
-export interface LinkListener {
+export interface MessageListener {
   onMessage(message: string): void;
   /** Messages may have been lost: the link broke, or was made anew. */
-  onBreak(): void;
+  onDisconnect(): void;
 }
 
 /**
  * A connection of this replica alone: over it, messages come in and the signs of life go out, however busy the others
  * are. One that breaks is made anew for as long as it is open.
  */
-export class PostgresLink {
+export class ReplicaConnection {
   readonly #database: PostgresDatabase;
   readonly #channel: string;
-  readonly #listener: LinkListener;
+  readonly #listener: MessageListener;
   #client: PoolClient | undefined;
   #connecting: Promise<PoolClient> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #last: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(database: PostgresDatabase, channel: string, listener: LinkListener) {
+  constructor(database: PostgresDatabase, channel: string, listener: MessageListener) {
     this.#database = database;
     this.#channel = channel;
     this.#listener = listener;
@@ -74,14 +74,14 @@ export class PostgresLink {
       throw error;
     }
     if (this.#isClosed) this.#drop(client);
-    this.#listener.onBreak();
+    this.#listener.onDisconnect();
     return client;
   }
 
   #broken(client: PoolClient): void {
     if (this.#client !== client) return;
     this.#drop(client);
-    this.#listener.onBreak();
+    this.#listener.onDisconnect();
     this.#connectAgain();
   }
 
