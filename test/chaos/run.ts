@@ -1,5 +1,5 @@
 // Kills, freezes and cuts off servers at random while they work, and looks whether anything they said is lost:
-//   node test/chaos/run.ts [--store postgres|sqlite] [--kills 50] [--seed 1] [--only-kills]
+//   npm run -s build && node test/chaos/run.ts [--store postgres|sqlite] [--kills 50] [--seed 1] [--only-kills]
 // What clients were told is compared with what each server tells afterwards and with the tables of the database. Prints
 // what was found, and exits with 1 when a promise was broken.
 

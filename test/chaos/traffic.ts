@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Run } from '../../src/schemas/run-record.ts';
+import { isOver, type Run } from '../../src/schemas/run-record.ts';
 import { ask, listen } from './client.ts';
 import type { Clients } from './clients.ts';
 
@@ -50,7 +50,8 @@ export async function beginCancellers(clients: Clients): Promise<void> {
     const cancelled = await clients.again(turn + 1, async (server) => {
       fromMs = Date.now();
       const { status, body } = await ask(server, `${session}/runs/${run.id}/cancel`, { json: {} });
-      return status === 200 ? (body as Run) : undefined;
+      // A server that is dead or frozen has not ended its run when the request stops waiting for it.
+      return status === 200 && isOver((body as Run).status) ? (body as Run) : undefined;
     });
     if (!cancelled) return;
     clients.log.waits.push({ what: 'cancel', fromMs, untilMs: Date.now() });

@@ -121,7 +121,9 @@ async function run(
   args: string[],
   env: Record<string, string> = {},
 ): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const child = spawn(process.execPath, ['dist/main.js', ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  });
   spawned.push(child);
   let [out, err] = ['', ''];
   child.stdout.on('data', (text) => (out += String(text)));

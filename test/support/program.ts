@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-export const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** The build, as users run it: `shared.setup.ts` makes it before any test. */
+export const mainFile = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 export interface Ended {
   readonly code: number | null;

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { readFrames, type SseFrame } from './sse-frames.ts';
 
-const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** The build, as users run it: `shared.setup.ts` makes it before any test. */
+const mainFile = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const readyTimeoutMs = 40_000;
 const stopTimeoutMs = 15_000;
 
@@ -16,7 +17,7 @@ export interface ServerOptions {
   /** More command line flags. */
   readonly flags?: readonly string[];
   readonly cwd?: string;
-  /** Another program in the place of `src/main.ts`, such as its build. */
+  /** Another program in the place of `dist/main.js`. */
   readonly entry?: string;
 }
 
@@ -31,7 +32,7 @@ export interface JsonAnswer {
 /** As `npm start` sets it: Node would let a burst of garbage take tens of MB more. */
 const youngGeneration = '--max-semi-space-size=16';
 
-/** The real server in a process of its own: `node src/main.ts --port 0`. */
+/** The real server in a process of its own: `node dist/main.js --port 0`. */
 export class ServerProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #exited: Promise<number | null>;

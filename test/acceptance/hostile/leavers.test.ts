@@ -20,12 +20,11 @@ async function untilTicks(session: string, count: number): Promise<void> {
   while ((await ticksOf(session)) < count) await sleep(20);
 }
 
-/** The call in flight may still end; after it, nothing may start. */
-async function expectStill(session: string): Promise<void> {
-  await sleep(300);
-  const settled = await ticksOf(session);
-  await sleep(600);
-  expect(await ticksOf(session)).toBe(settled);
+/** Waits until the session's first run is over: from then on it starts nothing. */
+async function expectCancelled(path: string): Promise<void> {
+  const { events } = await readSession(server.client, path);
+  const { json } = await server.client.get(`${path}/runs/${events[0]!.invocationId}/wait?timeoutMs=15000`);
+  expect(json).toMatchObject({ status: 'cancelled' });
 }
 
 it.each([
@@ -46,9 +45,11 @@ it.each([
     if (how === 'RST') connection.socket.resetAndDestroy();
     else connection.destroy();
 
-    await expectStill(id);
+    await expectCancelled(path);
+    const ticks = await ticksOf(id);
     const after = await runEvents(server.client, runBody('probe', id, 'echo still here'));
     expect(textOf(after.at(-1))).toBe('still here');
+    expect(await ticksOf(id)).toBe(ticks);
     const { events } = await readSession(server.client, path);
     expect(events[0]).toMatchObject({ author: 'user', content: { parts: [{ text: 'loop' }] } });
     expect(new Set(events.map((event) => event.invocationId)).size).toBe(2);
@@ -60,7 +61,7 @@ it('pairs each stored call with a response, also in a run that was cut', async (
   const stream = await server.process.sse('/run_sse', runBody('probe', id, 'loop'));
   await untilTicks(id, 2);
   stream.leave();
-  await expectStill(id);
+  await expectCancelled(path);
 
   await runEvents(server.client, runBody('probe', id, 'echo next'));
 
@@ -96,7 +97,7 @@ it('stops a slow stream in the middle and stores no whole answer', async () => {
     break;
   }
   stream.leave();
-  await sleep(2_000);
+  await expectCancelled(path);
 
   const texts = (await readSession(server.client, path)).events.map(textOf);
   expect(texts[0]).toBe('crawl');
@@ -118,7 +119,7 @@ it('drops a run that still waits in line when its client leaves', async () => {
   const waiting = await openRaw(server.url);
   const body = JSON.stringify(runBody('probe', id, 'echo ghost'));
   waiting.write(requestText('POST', '/run', { host: new URL(server.url).host, body }));
-  await sleep(200);
+  await expect.poll(async () => (await server.client.get(`${path}/runs`)).json).toHaveLength(2);
 
   waiting.destroy();
   await going;
