@@ -21,7 +21,7 @@ export interface Turn {
   readonly message: A2aMessage;
   readonly headers: Readonly<Record<string, string>>;
   /** Ids of artifacts of the task that came in earlier turns. */
-  readonly heard?: readonly string[];
+  readonly knownArtifacts?: readonly string[];
 }
 
 /** The longest message a peer may send, in bytes. */

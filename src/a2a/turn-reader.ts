@@ -4,7 +4,7 @@ import { fromA2aPart, longRunningIdsIn } from './part-codec.ts';
 import type { A2aArtifact, A2aPart, A2aStatus, A2aTask, A2aUpdate } from './wire.ts';
 
 /** Something a peer said, ready to become an event. */
-export interface Said {
+export interface PeerItem {
   readonly parts: readonly Part[];
   /** A piece of what a later item says whole. */
   readonly partial?: boolean;
@@ -20,27 +20,27 @@ export interface Said {
 }
 
 /** What has come of one artifact. */
-interface Piecework {
+interface ArtifactInProgress {
   parts: Part[];
   /** Pieces that are only shown: the whole comes on its own. */
   preview: Part[];
-  isSaid: boolean;
+  isEmitted: boolean;
 }
 
 const failed = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED', 'TASK_STATE_CANCELED']);
-const asking = new Set(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
+const awaitingUser = new Set(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
 
 /**
  * Puts together what a peer says in one turn. Pieces come out at once as partial items; what they make, as one whole
  * item when the artifact, the question or the turn is complete.
  */
 export class TurnReader {
-  readonly #artifacts = new Map<string, Piecework>();
+  readonly #artifacts = new Map<string, ArtifactInProgress>();
   /** Calls the peer has shown, by id: a question repeats the call it is about. */
   readonly #calls = new Set<string>();
-  readonly #open = new Set<string>();
+  readonly #openCalls = new Set<string>();
   /** What the peer said last while it worked. */
-  #words: readonly Part[] = [];
+  #lastWords: readonly Part[] = [];
   taskId: string | undefined;
   contextId: string | undefined;
   /** Whether the peer has ended its turn: nothing after it counts. */
@@ -52,12 +52,12 @@ export class TurnReader {
   }
 
   /** `heard`: ids of artifacts of the task that came in earlier turns, and come again with the task as a whole. */
-  constructor(heard: readonly string[] = []) {
-    for (const id of heard) this.#artifacts.set(id, { parts: [], preview: [], isSaid: true });
+  constructor(knownArtifacts: readonly string[] = []) {
+    for (const id of knownArtifacts) this.#artifacts.set(id, { parts: [], preview: [], isEmitted: true });
   }
 
   /** Throws MessageConversionException for content that is not what it is labelled as. */
-  read(update: A2aUpdate): Said[] {
+  read(update: A2aUpdate): PeerItem[] {
     const { message, task, statusUpdate, artifactUpdate } = update;
     this.#locate(message ?? statusUpdate ?? artifactUpdate ?? { taskId: task?.id, contextId: task?.contextId });
     if (artifactUpdate) return this.#readArtifact(artifactUpdate, update);
@@ -69,8 +69,8 @@ export class TurnReader {
   }
 
   /** What is left over when the peer says no more. */
-  flush(update: A2aUpdate): Said[] {
-    return [...this.#artifacts.values()].flatMap((piecework) => this.#finish(piecework, {}, update));
+  flush(update: A2aUpdate): PeerItem[] {
+    return [...this.#artifacts.values()].flatMap((progress) => this.#finish(progress, {}, update));
   }
 
   #locate(place: { taskId?: string | undefined; contextId?: string | undefined }): void {
@@ -78,61 +78,61 @@ export class TurnReader {
     if (place.contextId) this.contextId = place.contextId;
   }
 
-  #readArtifact(update: NonNullable<A2aUpdate['artifactUpdate']>, from: A2aUpdate): Said[] {
+  #readArtifact(update: NonNullable<A2aUpdate['artifactUpdate']>, from: A2aUpdate): PeerItem[] {
     const { artifact = {}, append = false, lastChunk = false } = update;
     const metadata = { ...artifact.metadata, ...update.metadata };
-    const piecework = this.#pieceworkOf(artifact);
+    const progress = this.#progressOf(artifact);
     if (metadata['adk_partial'] === true) {
       // A last piece marked as partial repeats (or clears) what was shown.
       if (lastChunk) return [];
-      const said = this.#said(artifact.parts, metadata, from);
-      piecework.preview.push(...said.parts);
-      return said.parts.length > 0 ? [{ ...said, partial: true }] : [];
+      const item = this.#item(artifact.parts, metadata, from);
+      progress.preview.push(...item.parts);
+      return item.parts.length > 0 ? [{ ...item, partial: true }] : [];
     }
-    piecework.preview = [];
-    if (!append) piecework.parts = [];
-    if (lastChunk && piecework.parts.length === 0) {
-      piecework.isSaid = true;
+    progress.preview = [];
+    if (!append) progress.parts = [];
+    if (lastChunk && progress.parts.length === 0) {
+      progress.isEmitted = true;
       return this.#whole(artifact.parts, metadata, from);
     }
-    const said = this.#said(artifact.parts, metadata, from);
-    piecework.parts.push(...said.parts);
-    const shown: Said[] = said.parts.length > 0 ? [{ ...said, partial: true }] : [];
-    return lastChunk ? [...shown, ...this.#finish(piecework, metadata, from)] : shown;
+    const item = this.#item(artifact.parts, metadata, from);
+    progress.parts.push(...item.parts);
+    const shown: PeerItem[] = item.parts.length > 0 ? [{ ...item, partial: true }] : [];
+    return lastChunk ? [...shown, ...this.#finish(progress, metadata, from)] : shown;
   }
 
   /** A task as it stands: its artifacts count as far as they have not come before. */
-  #readSnapshot({ artifacts = [], status }: A2aTask, update: A2aUpdate): Said[] {
+  #readSnapshot({ artifacts = [], status }: A2aTask, update: A2aUpdate): PeerItem[] {
     const isEnd = ends(status?.state);
-    return artifacts.flatMap((artifact): Said[] => {
-      const piecework = this.#pieceworkOf(artifact);
-      if (piecework.isSaid) return [];
-      const said = this.#said(artifact.parts, artifact.metadata ?? {}, update);
-      const isNew = piecework.parts.length === 0 && piecework.preview.length === 0;
-      Object.assign(piecework, { parts: [...said.parts], preview: [] });
-      if (!isEnd) return isNew && said.parts.length > 0 ? [{ ...said, partial: true }] : [];
-      return this.#finish(piecework, artifact.metadata ?? {}, update);
+    return artifacts.flatMap((artifact): PeerItem[] => {
+      const progress = this.#progressOf(artifact);
+      if (progress.isEmitted) return [];
+      const item = this.#item(artifact.parts, artifact.metadata ?? {}, update);
+      const isNew = progress.parts.length === 0 && progress.preview.length === 0;
+      Object.assign(progress, { parts: [...item.parts], preview: [] });
+      if (!isEnd) return isNew && item.parts.length > 0 ? [{ ...item, partial: true }] : [];
+      return this.#finish(progress, artifact.metadata ?? {}, update);
     });
   }
 
-  #readStatus(status: A2aStatus = {}, metadata: JsonObject = {}, update: A2aUpdate): Said[] {
+  #readStatus(status: A2aStatus = {}, metadata: JsonObject = {}, update: A2aUpdate): PeerItem[] {
     const { state = '', message } = status;
     const noted = { ...message?.metadata, ...metadata };
     if (!ends(state)) {
-      const said = this.#said(message?.parts, noted, update);
-      const words = said.parts.filter(({ text, thought }) => text !== undefined && !thought);
-      if (words.length > 0) this.#words = words;
-      const parts = said.parts.map((part) => (part.text === undefined ? part : { ...part, thought: true }));
-      return parts.length > 0 ? [{ ...said, parts }] : [];
+      const item = this.#item(message?.parts, noted, update);
+      const words = item.parts.filter(({ text, thought }) => text !== undefined && !thought);
+      if (words.length > 0) this.#lastWords = words;
+      const parts = item.parts.map((part) => (part.text === undefined ? part : { ...part, thought: true }));
+      return parts.length > 0 ? [{ ...item, parts }] : [];
     }
     this.isOver = true;
     const rest = this.flush(update);
     if (failed.has(state)) return [...rest, this.#failure(state, message?.parts, noted, update)];
-    if (asking.has(state)) return [...rest, this.#question(message?.parts, this.#words, noted, update)];
+    if (awaitingUser.has(state)) return [...rest, this.#question(message?.parts, this.#lastWords, noted, update)];
     return [...rest, ...this.#whole(message?.parts, noted, update)];
   }
 
-  #failure(state: string, parts: readonly A2aPart[] = [], metadata: JsonObject, update: A2aUpdate): Said {
+  #failure(state: string, parts: readonly A2aPart[] = [], metadata: JsonObject, update: A2aUpdate): PeerItem {
     const { adk_error_code: code, adk_error_message: told } = metadata;
     const text = parts.flatMap((part) => part.text ?? []).join('\n');
     const message = text || (typeof told === 'string' ? told : '') || `The task ended as ${state}`;
@@ -140,54 +140,54 @@ export class TurnReader {
   }
 
   /** What the peer asks. Where it asks without a word, as ADK does for a call, its last `words` are no mere thoughts. */
-  #question(parts: readonly A2aPart[] = [], words: readonly Part[], metadata: JsonObject, update: A2aUpdate): Said {
-    for (const id of longRunningIdsIn(parts)) this.#open.add(id);
+  #question(parts: readonly A2aPart[] = [], words: readonly Part[], metadata: JsonObject, update: A2aUpdate): PeerItem {
+    for (const id of longRunningIdsIn(parts)) this.#openCalls.add(id);
     const known = new Set(this.#calls);
-    const said = this.#said(parts, metadata, update);
-    const unknown = said.parts.filter(
+    const item = this.#item(parts, metadata, update);
+    const unknown = item.parts.filter(
       ({ functionCall }) => functionCall?.id === undefined || !known.has(functionCall.id),
     );
     const isSilent = unknown.every(({ text }) => text === undefined);
     const fresh = isSilent ? [...words, ...unknown] : unknown;
-    const longRunningIds = [...this.#open];
-    if (longRunningIds.length > 0) return { ...said, parts: fresh, longRunningIds };
+    const longRunningIds = [...this.#openCalls];
+    if (longRunningIds.length > 0) return { ...item, parts: fresh, longRunningIds };
     const question = fresh.flatMap(({ text }) => text ?? []).join('\n');
-    return { ...said, parts: fresh, question };
+    return { ...item, parts: fresh, question };
   }
 
-  #whole(parts: readonly A2aPart[] | undefined, metadata: JsonObject = {}, update: A2aUpdate): Said[] {
-    const said = this.#said(parts, metadata, update);
-    if (said.parts.length > 0) this.#words = [];
-    return said.parts.length > 0 ? [said] : [];
+  #whole(parts: readonly A2aPart[] | undefined, metadata: JsonObject = {}, update: A2aUpdate): PeerItem[] {
+    const item = this.#item(parts, metadata, update);
+    if (item.parts.length > 0) this.#lastWords = [];
+    return item.parts.length > 0 ? [item] : [];
   }
 
-  #said(parts: readonly A2aPart[] = [], metadata: JsonObject, update: A2aUpdate): Said {
+  #item(parts: readonly A2aPart[] = [], metadata: JsonObject, update: A2aUpdate): PeerItem {
     const read = parts.flatMap((part): Part[] => [fromA2aPart(part) ?? []].flat());
     const longRunningIds = longRunningIdsIn(parts);
-    for (const id of longRunningIds) this.#open.add(id);
+    for (const id of longRunningIds) this.#openCalls.add(id);
     for (const { functionCall } of read) if (functionCall?.id) this.#calls.add(functionCall.id);
     return { parts: read, ...(longRunningIds.length > 0 && { longRunningIds }), metadata, update };
   }
 
-  #finish(piecework: Piecework, metadata: JsonObject, update: A2aUpdate): Said[] {
-    const parts = joined(piecework.parts.length > 0 ? piecework.parts : piecework.preview);
-    Object.assign(piecework, { parts: [], preview: [], isSaid: true });
+  #finish(progress: ArtifactInProgress, metadata: JsonObject, update: A2aUpdate): PeerItem[] {
+    const parts = joined(progress.parts.length > 0 ? progress.parts : progress.preview);
+    Object.assign(progress, { parts: [], preview: [], isSaid: true });
     if (parts.length === 0) return [];
-    this.#words = [];
-    const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? []).filter((id) => this.#open.has(id));
+    this.#lastWords = [];
+    const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? []).filter((id) => this.#openCalls.has(id));
     return [{ parts, aggregated: true, ...(ids.length > 0 && { longRunningIds: ids }), metadata, update }];
   }
 
-  #pieceworkOf({ artifactId = '' }: A2aArtifact): Piecework {
+  #progressOf({ artifactId = '' }: A2aArtifact): ArtifactInProgress {
     const known = this.#artifacts.get(artifactId);
     if (known) return known;
-    const piecework: Piecework = { parts: [], preview: [], isSaid: false };
-    this.#artifacts.set(artifactId, piecework);
-    return piecework;
+    const progress: ArtifactInProgress = { parts: [], preview: [], isEmitted: false };
+    this.#artifacts.set(artifactId, progress);
+    return progress;
   }
 }
 
-const ends = (state = ''): boolean => state === 'TASK_STATE_COMPLETED' || failed.has(state) || asking.has(state);
+const ends = (state = ''): boolean => state === 'TASK_STATE_COMPLETED' || failed.has(state) || awaitingUser.has(state);
 
 /** Texts of one kind that follow one another become one part. */
 function joined(parts: readonly Part[]): Part[] {

@@ -50,7 +50,7 @@ export function agentTool(spec: AgentToolSpec): Tool {
     declaration: { name, description, parameters: input?.json ?? plainRequest },
     async run(args, ctx) {
       const message = await messageFrom(args, input, name);
-      const last = await runApart(spec, message, ctx);
+      const last = await runInOwnSession(spec, message, ctx);
       if (skipSummarization) ctx.actions.skipSummarization = true;
       const text = textOf(last?.content);
       if (!output) return text === '' ? {} : { result: text };
@@ -91,8 +91,8 @@ async function messageFrom(args: JsonObject, input: ValueSchema<unknown> | undef
 }
 
 /** Runs the agent in a session of its own and returns its last event that says something. */
-async function runApart(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<Event | undefined> {
-  const ctx = await contextApart(spec, message, caller);
+async function runInOwnSession(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<Event | undefined> {
+  const ctx = await ownSessionContext(spec, message, caller);
   const { sessions } = ctx.services;
   await sessions.appendEvent(ctx.session, newEvent(ctx, 'user', { content: textContent('user', message) }));
   let last: Event | undefined;
@@ -100,7 +100,7 @@ async function runApart(spec: AgentToolSpec, message: string, caller: ToolContex
     if (event.partial) continue;
     const shown = hasHook(ctx, 'onEvent') ? await reviewEvent(ctx, event) : event;
     await sessions.appendEvent(ctx.session, shown);
-    takeOver(shown, caller);
+    copyChanges(shown, caller);
     if (shown.content) last = shown;
     if (shown.errorCode !== undefined) last = shown;
   }
@@ -122,7 +122,7 @@ function messageOf({ errorMessage, customMetadata }: Event): string | undefined 
 const asksUser = (event: Event): boolean => (event.longRunningToolIds?.length ?? 0) > 0 && textOf(event.content) === '';
 
 /** The session has the caller's id, so that artifacts and memories are the caller's, but is stored nowhere. */
-async function contextApart(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<RunContext> {
+async function ownSessionContext(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<RunContext> {
   const { run } = caller;
   const sessions = new InMemorySessions();
   const session = await sessions.createSession(run.session, {
@@ -149,7 +149,7 @@ const withoutTemp = (state: State): State =>
   Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith('temp:')));
 
 /** What the event changed is the caller's change too. */
-function takeOver({ actions }: Event, caller: ToolContext): void {
+function copyChanges({ actions }: Event, caller: ToolContext): void {
   for (const [key, value] of Object.entries(actions.stateDelta))
     if (!key.startsWith('temp:')) caller.state.set(key, value);
   Object.assign(caller.actions.artifactDelta, actions.artifactDelta);

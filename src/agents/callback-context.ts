@@ -12,7 +12,7 @@ import { keyOf, type Session } from '../schemas/session.ts';
 import { credentialOf } from './credential-state.ts';
 
 /** What callbacks of one step share: their writes end up in the actions of one event. */
-export class StepContext implements CallbackContext {
+export class CallbackContextImpl implements CallbackContext {
   readonly run: RunContext;
   readonly actions: EventActions;
   #state: StateView | undefined;
@@ -82,12 +82,12 @@ export class StepContext implements CallbackContext {
 }
 
 /** The context of one tool call. Its signal aborts with the run, and when the call is given up. */
-export class ToolCallContext extends StepContext implements ToolContext {
+export class ToolCallContext extends CallbackContextImpl implements ToolContext {
   readonly functionCallId: string;
   readonly toolConfirmation?: ToolConfirmation;
   liveInput?: AsyncIterable<LiveInput>;
   #own: LinkedAbort | undefined;
-  #givenUp: { readonly reason: unknown } | undefined;
+  #abandoned: { readonly reason: unknown } | undefined;
   #saving: Set<Promise<number>> | undefined;
 
   constructor(run: RunContext, functionCallId: string, confirmation?: ToolConfirmation) {
@@ -100,7 +100,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
   override get signal(): AbortSignal {
     if (!this.#own) {
       this.#own = new LinkedAbort(this.run.signal);
-      if (this.#givenUp) this.#own.abort(this.#givenUp.reason);
+      if (this.#abandoned) this.#own.abort(this.#abandoned.reason);
     }
     return this.#own.signal;
   }
@@ -113,7 +113,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
   }
 
   override saveArtifact(name: string, artifact: Part, metadata?: JsonObject): Promise<number> {
-    if (this.#givenUp) return Promise.reject(this.#givenUp.reason);
+    if (this.#abandoned) return Promise.reject(this.#abandoned.reason);
     const saving = super.saveArtifact(name, artifact, metadata);
     const all = (this.#saving ??= new Set());
     const isOver = (): unknown => all.delete(saving);
@@ -123,7 +123,7 @@ export class ToolCallContext extends StepContext implements ToolContext {
   }
 
   override endInvocation(): void {
-    if (this.#givenUp) throw this.#givenUp.reason;
+    if (this.#abandoned) throw this.#abandoned.reason;
     super.endInvocation();
     this.actions.endOfAgent = true;
   }
@@ -144,17 +144,17 @@ export class ToolCallContext extends StepContext implements ToolContext {
     return credentialOf(this.session, authConfig);
   }
 
-  get isGivenUp(): boolean {
-    return this.#givenUp !== undefined;
+  get isAbandoned(): boolean {
+    return this.#abandoned !== undefined;
   }
 
   /** Tells the tool to stop, if it listens; if not, it can at least change nothing any more: all it tries here throws. */
-  giveUp(reason: unknown): void {
+  abandon(reason: unknown): void {
     const { stateDelta, requestedAuthConfigs, requestedToolConfirmations } = this.actions;
     for (const changes of [this.actions, stateDelta, requestedAuthConfigs, requestedToolConfirmations]) {
       Object.freeze(changes);
     }
-    this.#givenUp = { reason };
+    this.#abandoned = { reason };
     this.#own?.abort(reason);
   }
 

@@ -54,7 +54,7 @@ function languageOf(open: string): string {
 }
 
 /** Whether the executor takes blocks in this language. */
-export const speaks = (executor: CodeExecutor, language: string): boolean =>
+export const supportsLanguage = (executor: CodeExecutor, language: string): boolean =>
   blocksOf(executor).some(([open]) => languageOf(open) === language);
 
 /** A content as a model without built-in code execution can read it: code and results as fenced text. */

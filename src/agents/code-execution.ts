@@ -5,7 +5,7 @@ import type { RunContext } from '../core/runtime.ts';
 import type { ExecutableCode, Part } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import { noteJson, openSpan } from '../telemetry/spans.ts';
-import { StepContext } from './callback-context.ts';
+import { CallbackContextImpl } from './callback-context.ts';
 
 /** An executor that runs code here, as opposed to one of the provider. */
 export type LocalExecutor = CodeExecutor & { execute: NonNullable<CodeExecutor['execute']> };
@@ -43,12 +43,12 @@ export async function runCode(
 ): Promise<Event> {
   const span = openSpan('code', 'execute_code', ctx.trace, { 'gen_ai.operation.name': 'execute_code' });
   noteJson(span, 'gcp.vertex.agent.tool_call_args', { code });
-  const context = new StepContext(ctx);
+  const context = new CallbackContextImpl(ctx);
   try {
     const input = { code, inputFiles, ...(language !== undefined && { language: language.toLowerCase() }) };
     const output = await executor.execute(executor.stateful ? { ...input, executionId: ctx.session.id } : input, ctx);
     const saved = await saveFiles(output.outputFiles, context);
-    note(code, output, context);
+    recordOutcome(code, output, context);
     return newEvent(ctx, ctx.agent.name, {
       content: { role: 'model', parts: [resultPart(output, saved)] },
       actions: context.actions,
@@ -68,7 +68,7 @@ function resultPart({ stdout, stderr }: CodeExecutionOutput, saved: readonly str
   return { codeExecutionResult: { outcome: 'OUTCOME_OK', output: output || '(The code printed nothing.)' } };
 }
 
-async function saveFiles(files: readonly CodeFile[], context: StepContext): Promise<string[]> {
+async function saveFiles(files: readonly CodeFile[], context: CallbackContextImpl): Promise<string[]> {
   const saved: string[] = [];
   for (const { name, mimeType, data } of files) {
     await context.saveArtifact(name, { inlineData: { mimeType, data } });
@@ -78,7 +78,11 @@ async function saveFiles(files: readonly CodeFile[], context: StepContext): Prom
 }
 
 /** Keeps results and failures of this invocation in the state; those of earlier ones have served their purpose. */
-function note(code: string, { stdout, stderr }: CodeExecutionOutput, { run, state }: StepContext): void {
+function recordOutcome(
+  code: string,
+  { stdout, stderr }: CodeExecutionOutput,
+  { run, state }: CallbackContextImpl,
+): void {
   const { invocationId } = run;
   const before = ofInvocation(run, resultsKey);
   const result: JsonObject = { code, result_stdout: stdout, result_stderr: stderr, timestamp: Date.now() / 1000 };

@@ -3,7 +3,7 @@ import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, isFinalResponse } from '../schemas/event.ts';
 
 /** Whether the agent, or one below it, has done anything on this branch in the invocation that is continued. */
-export const hasBegun = (agent: Agent, ctx: RunContext): boolean => lastEventBelow(agent, ctx) !== undefined;
+export const hasStarted = (agent: Agent, ctx: RunContext): boolean => lastEventBelow(agent, ctx) !== undefined;
 
 /** The newest event of the invocation by the agent or one below it. */
 function lastEventBelow(agent: Agent, ctx: RunContext): Event | undefined {
@@ -16,7 +16,7 @@ export const lastOwnEvent = (ctx: RunContext): Event | undefined =>
   eventsOf(ctx).findLast(({ author }) => author === ctx.agent.name);
 
 /** The newest event of the invocation on the agent's branch that says anything, whoever it is by. */
-export const newestSaying = (ctx: RunContext): Event | undefined =>
+export const newestWithContent = (ctx: RunContext): Event | undefined =>
   eventsOf(ctx).findLast(({ content }) => content !== undefined);
 
 /** Events of the invocation on this branch and below it, without the user's, and without imported ones. */
@@ -44,7 +44,7 @@ function namesBelow(agent: Agent): Set<string> {
 }
 
 /** Where agents that take turns stand in an invocation that is continued. */
-export interface Place {
+export interface WorkflowPosition {
   /** The child whose turn it is, or was. */
   readonly child: number;
   /** Rounds that are over, the current one not counted. */
@@ -54,22 +54,22 @@ export interface Place {
 }
 
 /** Reads the place from the events; the start when nothing has happened yet, and in an invocation that just began. */
-export function placeOf(children: readonly Agent[], ctx: RunContext): Place {
+export function positionOf(children: readonly Agent[], ctx: RunContext): WorkflowPosition {
   const start = { child: 0, rounds: 0, escalated: false };
   if (!ctx.continuing) return start;
   const names = children.map(namesBelow);
-  let place: Place | undefined;
+  let position: WorkflowPosition | undefined;
   let hasEnded = false;
   for (const event of eventsOf(ctx)) {
     const child = names.findIndex((below) => below.has(event.author));
     if (child < 0) continue;
     const isSameAgain = children.length === 1 && hasEnded;
-    const isNextRound = place !== undefined && (child < place.child || isSameAgain);
-    const rounds: number = (place?.rounds ?? 0) + (isNextRound ? 1 : 0);
-    const escalated: boolean = event.actions.escalate === true || (!isNextRound && place?.escalated === true);
-    place = { child, rounds, escalated };
+    const isNextRound = position !== undefined && (child < position.child || isSameAgain);
+    const rounds: number = (position?.rounds ?? 0) + (isNextRound ? 1 : 0);
+    const escalated: boolean = event.actions.escalate === true || (!isNextRound && position?.escalated === true);
+    position = { child, rounds, escalated };
     // A long-running call may be followed by what its tool says for now: that is no new round.
     hasEnded = event.content !== undefined && event.longRunningToolIds === undefined && isFinalResponse(event);
   }
-  return place ?? start;
+  return position ?? start;
 }

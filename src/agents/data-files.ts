@@ -4,7 +4,7 @@ import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import { speaks } from './code-blocks.ts';
+import { supportsLanguage } from './code-blocks.ts';
 import { type LocalExecutor, runCode } from './code-execution.ts';
 
 const contextKey = '_code_execution_context';
@@ -28,7 +28,7 @@ function fileOf({ inlineData }: Part, message: number, index: number): CodeFile[
 }
 
 /** The contents with each data file replaced by its name; the model reads the file through code. */
-export function namesForFiles(contents: readonly Content[], files: readonly CodeFile[]): Content[] {
+export function withFileNames(contents: readonly Content[], files: readonly CodeFile[]): Content[] {
   const names = new Map(files.map(({ data, name }) => [data, name]));
   return contents.map((content) => {
     if (!content.parts.some(({ inlineData }) => inlineData && names.has(inlineData.data))) return content;
@@ -46,7 +46,7 @@ export async function* exploreFiles(
   files: readonly CodeFile[],
   ctx: RunContext,
 ): AsyncGenerator<Event, void, void> {
-  if (!speaks(executor, 'PYTHON')) return;
+  if (!supportsLanguage(executor, 'PYTHON')) return;
   for (const file of files) {
     const explored = exploredIn(ctx);
     if (explored.includes(file.name)) continue;

@@ -7,8 +7,8 @@ import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { inSpan } from '../telemetry/in-span.ts';
 import { type OpenSpan, openSpan } from '../telemetry/spans.ts';
-import { changesAnything, StepContext } from './callback-context.ts';
-import { hasBegun } from './continuation.ts';
+import { changesAnything, CallbackContextImpl } from './callback-context.ts';
+import { hasStarted } from './continuation.ts';
 
 /**
  * Runs an agent under its own name, with its callbacks around it, changing only what `overrides` says. The context it
@@ -64,7 +64,7 @@ const isWatched = (agent: Agent, ctx: RunContext): boolean =>
   hasHook(ctx, 'afterAgent', agent.callbacks?.afterAgent);
 
 async function* withCallbacks(agent: Agent, own: RunContext, body: Body): AsyncGenerator<Event, void, void> {
-  const continuing = own.continuing === true && hasBegun(agent, own);
+  const continuing = own.continuing === true && hasStarted(agent, own);
   if (own.continuing && !continuing) Object.assign(own, { continuing });
   if (!continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
     const event = await callAgentHooks('beforeAgent', own);
@@ -86,7 +86,7 @@ const bodyOf = (agent: Agent, ctx: RunContext): AsyncIterable<Event> =>
 
 /** The event of the callbacks around an agent: their answer, or the state they changed; `undefined` when there is neither. */
 async function callAgentHooks(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {
-  const context = new StepContext(ctx);
+  const context = new CallbackContextImpl(ctx);
   const { agent } = ctx;
   const content = await firstResult(ctx, name, { agent, context }, agent.callbacks?.[name]);
   const { actions } = context;

@@ -1,18 +1,18 @@
 import { yieldWhenDue } from '../base/event-loop.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
-import { askAside } from './ask-aside.ts';
 import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution.ts';
-import { lastOwnEvent, newestSaying } from './continuation.ts';
+import { lastOwnEvent, newestWithContent } from './continuation.ts';
 import { dataFilesIn, exploreFiles } from './data-files.ts';
-import { resumption } from './freed-calls.ts';
 import { runLive } from './live/live-run.ts';
 import { definitionFrom, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
 import { type LlmPlan, modelFor, planFor, toolsOf } from './llm-plan.ts';
 import type { LlmAgentSpec } from './llm-spec.ts';
-import { askModel } from './model-call.ts';
+import { callModel } from './model-call.ts';
 import { buildRequest } from './request/build-request.ts';
 import { isTruncated } from './response-event.ts';
+import { resumedCalls } from './resumed-calls.ts';
+import { callModelAside } from './side-model-call.ts';
 import { tailCompaction } from './tail-compaction.ts';
 import { runTools } from './tool-phase.ts';
 import { runTransfer } from './transfer.ts';
@@ -40,8 +40,8 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
     canTransferToPeers: definition.canTransferToPeers,
     run: (ctx) => runSteps(definition, ctx),
     runLive: (ctx, input) =>
-      runLive(definition, { ctx, input, takeTurn: (turn, plan) => runSteps(definition, turn, plan) }),
-    askModel: (question, ctx, signal) => askAside(definition, question, { ...ctx, signal }),
+      runLive(definition, { ctx, input, runTurn: (turn, plan) => runSteps(definition, turn, plan) }),
+    askModel: (question, ctx, signal) => callModelAside(definition, question, { ...ctx, signal }),
     close: () => closeTools(definition),
   };
   rememberDefinition(agent, definition);
@@ -51,21 +51,21 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
 /** One turn: steps of asking the model and running the tools it calls, until nothing is left to do. */
 async function* runSteps(
   definition: LlmDefinition,
-  entered: RunContext,
-  plan: LlmPlan = planFor(definition, entered),
+  runContext: RunContext,
+  plan: LlmPlan = planFor(definition, runContext),
 ): AsyncGenerator<Event, void, void> {
-  const model = modelFor(plan, entered);
-  const resumed = resumption(entered);
-  const freed = resumed instanceof Promise ? await resumed : resumed;
-  if (entered.continuing && !freed) {
-    yield* runAgainTransfer(entered);
-    const newest = newestSaying(entered);
-    if (newest && endsTurn(newest, entered)) return;
+  const model = modelFor(plan, runContext);
+  const found = resumedCalls(runContext);
+  const resumed = found instanceof Promise ? await found : found;
+  if (runContext.continuing && !resumed) {
+    yield* resumeTransfer(runContext);
+    const newest = newestWithContent(runContext);
+    if (newest && endsTurn(newest, runContext)) return;
   }
-  const ctx = entered.continuing ? { ...entered, continuing: false } : entered;
-  if (freed) {
+  const ctx = runContext.continuing ? { ...runContext, continuing: false } : runContext;
+  if (resumed) {
     const tools = await toolsOf(plan, ctx);
-    const last = yield* runTools({ definition, tools, ...freed }, ctx);
+    const last = yield* runTools({ definition, tools, ...resumed }, ctx);
     if (last && endsTurn(last, ctx)) return;
   }
   for (let step = 0; step < definition.maxSteps; step += 1) {
@@ -76,15 +76,20 @@ async function* runSteps(
     if (executor) yield* exploreFiles(executor, files, ctx);
     const summary = ctx.app.eventsCompaction && (await tailCompaction(model, ctx));
     if (summary) yield summary;
-    const question = await buildRequest(plan, model.name, ctx);
+    const modelStep = await buildRequest(plan, model.name, ctx);
     if (ctx.control.ended) return;
-    let last = yield* askModel(definition, model, question, ctx);
+    let last = yield* callModel(definition, model, modelStep, ctx);
     if (!last) return;
     const calls = functionCalls(last);
     if (calls.length > 0) {
       if (ctx.runConfig.pauseOnToolCalls) return;
       const pauses = last.longRunningToolIds !== undefined && ctx.app.resumability?.isResumable === true;
-      const phase = { definition, tools: question.tools, calls, ...(isTruncated(last) && { refusal: cutOff }) };
+      const phase = {
+        definition,
+        tools: modelStep.tools,
+        calls,
+        ...(isTruncated(last) && { refusal: truncatedRefusal }),
+      };
       last = (yield* runTools(phase, ctx)) ?? last;
       if (pauses) return;
     }
@@ -95,12 +100,12 @@ async function* runSteps(
 }
 
 /** Goes on with the agent that had the turn when the invocation was broken off, if that was another. */
-async function* runAgainTransfer(ctx: RunContext): AsyncGenerator<Event, void, void> {
+async function* resumeTransfer(ctx: RunContext): AsyncGenerator<Event, void, void> {
   const target = lastOwnEvent(ctx)?.actions.transferToAgent;
   if (target !== undefined) yield* runTransfer(target, ctx);
 }
 
-const cutOff =
+const truncatedRefusal =
   'This call was not run: the answer was cut off at its token limit, so the arguments may be incomplete. Answer in smaller steps.';
 
 /** Whether an agent has nothing more to do after this event, the last of a step. */

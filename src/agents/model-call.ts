@@ -6,25 +6,25 @@ import { defaultLimits } from '../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { CallIds } from './call-ids.ts';
-import { StepContext } from './callback-context.ts';
+import { CallbackContextImpl } from './callback-context.ts';
 import type { LlmDefinition } from './llm-definition.ts';
-import { checkedAnswer, markedIfSilent } from './model-answer.ts';
+import { checkedResponse, markedIfEmpty } from './model-response-check.ts';
 import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
 import type { LlmStep } from './request/build-request.ts';
-import { asModelError, errorEvent, fragmentEvent, type Question, wholeEvent } from './response-event.ts';
+import { asModelError, failureEvent, partialEvent, type ModelCall, completeEvent } from './response-event.ts';
 
 /**
  * Puts one question to the model, with the callbacks around it, and yields the events its answer becomes: fragments as
  * they come, then the whole, which it also returns. A model that throws leaves an error event behind, and the error goes
  * on unless the run says that the event is enough. Throws LlmCallsLimitExceededException before the call that is one too many.
  */
-export async function* askModel(
+export async function* callModel(
   definition: LlmDefinition,
   model: Model,
   step: LlmStep,
   ctx: RunContext,
 ): AsyncGenerator<Event, Event | undefined, void> {
-  const question: Question = {
+  const modelCall: ModelCall = {
     definition,
     step,
     ctx,
@@ -34,15 +34,15 @@ export async function* askModel(
     hasAfterModel: hasHook(ctx, 'afterModel', definition.callbacks.afterModel),
     callbacks: step.callbacks,
   };
-  const { span } = question;
+  const { span } = modelCall;
   step.request.onRetry = retryNotes(span);
   let stream: AsyncIterator<ModelResponse, void> | undefined;
   try {
     const isHooked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
-    const early = isHooked ? await callBeforeModel(question) : undefined;
-    noteRequest(span, step.request, ctx, step.remake);
+    const early = isHooked ? await callBeforeModel(modelCall) : undefined;
+    noteRequest(span, step.request, ctx, step.contentsSource);
     if (early) {
-      const event = await wholeEvent(question, checkedAnswer(early));
+      const event = await completeEvent(modelCall, checkedResponse(early));
       if (event) yield event;
       return event;
     }
@@ -55,27 +55,27 @@ export async function* askModel(
     for (;;) {
       let response: ModelResponse;
       try {
-        stream ??= stopOnAbort(answersOf(question, model), ctx.signal);
+        stream ??= stopOnAbort(responsesOf(modelCall, model), ctx.signal);
         const result = await stream.next();
         if (result.done && hasAnswered) break;
-        const given = result.done ? {} : checkedAnswer(result.value);
-        response = hasAnswered ? given : markedIfSilent(given);
+        const given = result.done ? {} : checkedResponse(result.value);
+        response = hasAnswered ? given : markedIfEmpty(given);
         hasAnswered ||= !response.partial;
       } catch (error) {
         ctx.signal.throwIfAborted();
         failure = { error };
         break;
       }
-      const made = question.hasAfterModel ? reviewedEvent(question, response) : eventOf(question, response);
+      const made = modelCall.hasAfterModel ? eventAfterCallbacks(modelCall, response) : eventOf(modelCall, response);
       const event = made instanceof Promise ? await made : made;
       if (event && !event.partial) last = event;
       if (event) yield event;
     }
     if (failure) {
-      const replacement = await callOnModelError(question, failure.error);
+      const replacement = await callOnModelError(modelCall, failure.error);
       last = replacement
-        ? await reviewedEvent(question, checkedAnswer(replacement))
-        : errorEvent(question, failure.error);
+        ? await eventAfterCallbacks(modelCall, checkedResponse(replacement))
+        : failureEvent(modelCall, failure.error);
       if (last) yield last;
       if (!replacement && ctx.runConfig.onModelFailure !== 'end') throw asModelError(failure.error);
     }
@@ -99,49 +99,52 @@ export function countCall({ calls, runConfig }: RunContext): void {
 }
 
 /** What the model answers, or the plugins that stand around it, the first plugin outermost. */
-function answersOf(question: Question, model: Model): AsyncIterable<ModelResponse> {
-  const { ctx, step } = question;
+function responsesOf(modelCall: ModelCall, model: Model): AsyncIterable<ModelResponse> {
+  const { ctx, step } = modelCall;
   const { request } = step;
   if (!hasHook(ctx, 'aroundModel')) return model.generate(request, ctx.signal);
-  const context = contextOf(question);
-  return callAround(ctx, 'aroundModel', { request, context }, () => neverSilent(model.generate(request, ctx.signal)));
+  const context = contextOf(modelCall);
+  return callAround(ctx, 'aroundModel', { request, context }, () =>
+    withEmptyMarked(model.generate(request, ctx.signal)),
+  );
 }
 
 /** The answers of a model, where plugins stand around it. */
-async function* neverSilent(answers: AsyncIterable<ModelResponse>): AsyncGenerator<ModelResponse, void, void> {
+async function* withEmptyMarked(answers: AsyncIterable<ModelResponse>): AsyncGenerator<ModelResponse, void, void> {
   let hasAnswered = false;
   for await (const answer of answers) {
-    const given = checkedAnswer(answer);
-    yield hasAnswered ? given : markedIfSilent(given);
+    const given = checkedResponse(answer);
+    yield hasAnswered ? given : markedIfEmpty(given);
     hasAnswered ||= !given.partial;
   }
-  if (!hasAnswered) yield markedIfSilent({});
+  if (!hasAnswered) yield markedIfEmpty({});
 }
 
-const contextOf = (question: Question): StepContext => (question.callbacks ??= new StepContext(question.ctx));
+const contextOf = (modelCall: ModelCall): CallbackContextImpl =>
+  (modelCall.callbacks ??= new CallbackContextImpl(modelCall.ctx));
 
-async function callBeforeModel(question: Question): Promise<ModelResponse | undefined> {
-  const { ctx, definition, step } = question;
-  const params = { request: step.request, context: contextOf(question) };
+async function callBeforeModel(modelCall: ModelCall): Promise<ModelResponse | undefined> {
+  const { ctx, definition, step } = modelCall;
+  const params = { request: step.request, context: contextOf(modelCall) };
   return firstResult(ctx, 'beforeModel', params, definition.callbacks.beforeModel);
 }
 
-async function callOnModelError(question: Question, error: unknown): Promise<ModelResponse | undefined> {
-  const { ctx, definition, step } = question;
+async function callOnModelError(modelCall: ModelCall, error: unknown): Promise<ModelResponse | undefined> {
+  const { ctx, definition, step } = modelCall;
   if (!hasHook(ctx, 'onModelError', definition.callbacks.onModelError)) return undefined;
-  const params = { request: step.request, error, context: contextOf(question) };
+  const params = { request: step.request, error, context: contextOf(modelCall) };
   return firstResult(ctx, 'onModelError', params, definition.callbacks.onModelError);
 }
 
 /** The event of a response once the after-model callbacks have seen it; they see fragments too. */
-async function reviewedEvent(question: Question, response: ModelResponse): Promise<Event | undefined> {
-  if (!question.hasAfterModel) return eventOf(question, response);
-  const { ctx, definition } = question;
-  const params = { response, context: contextOf(question) };
+async function eventAfterCallbacks(modelCall: ModelCall, response: ModelResponse): Promise<Event | undefined> {
+  if (!modelCall.hasAfterModel) return eventOf(modelCall, response);
+  const { ctx, definition } = modelCall;
+  const params = { response, context: contextOf(modelCall) };
   const answer = await firstResult(ctx, 'afterModel', params, definition.callbacks.afterModel);
-  return eventOf(question, answer ? checkedAnswer(answer) : response);
+  return eventOf(modelCall, answer ? checkedResponse(answer) : response);
 }
 
 /** Synchronous for fragments: waiting costs more than making them. */
-const eventOf = (question: Question, response: ModelResponse): MaybePromise<Event | undefined> =>
-  response.partial ? fragmentEvent(question, response) : wholeEvent(question, response);
+const eventOf = (modelCall: ModelCall, response: ModelResponse): MaybePromise<Event | undefined> =>
+  response.partial ? partialEvent(modelCall, response) : completeEvent(modelCall, response);

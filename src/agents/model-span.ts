@@ -5,7 +5,7 @@ import type { Event } from '../schemas/event.ts';
 import type { LazyText } from '../telemetry/lazy-text.ts';
 import { type Attributes, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { eventMemoryBytes, truncate } from '../telemetry/truncate.ts';
-import { type Remake, remadeRequest, sentRequest, shownJson } from './request/request-text.ts';
+import { type ContentsSource, rebuildableRequest, sentRequest, traceJson } from './request/request-text.ts';
 
 const maxReasons = 100;
 /** Bytes of an answer that a trace holds. */
@@ -27,11 +27,16 @@ export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan 
  * Notes the request as it is sent. Its text is made when the trace is read; its contents are made again if they can be,
  * so that a trace holds the history of a session once and not a copy of it for each step.
  */
-export function noteRequest(span: OpenSpan, request: ModelRequest, { session }: RunContext, remake?: Remake): void {
+export function noteRequest(
+  span: OpenSpan,
+  request: ModelRequest,
+  { session }: RunContext,
+  contentsSource?: ContentsSource,
+): void {
   const { topP, maxOutputTokens } = request.config;
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
-  const held = remake ? remadeRequest(request, remake, span, session) : sentRequest(request);
+  const held = contentsSource ? rebuildableRequest(request, contentsSource, span, session) : sentRequest(request);
   span.setLazy('gcp.vertex.agent.llm_request', held, held.bytes);
 }
 
@@ -86,6 +91,6 @@ class LazyResponse implements LazyText {
   /** What the model answered: without what makes an event of it. */
   text(): string {
     const { id: _, invocationId: __, author: ___, timestamp: ____, actions: _____, ...response } = this.#event;
-    return shownJson(response);
+    return traceJson(response);
   }
 }

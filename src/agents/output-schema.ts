@@ -9,10 +9,10 @@ import type { Checked, ValueSchema } from '../tools/value-schema.ts';
 import { answerToolName } from './reserved-names.ts';
 
 /** Models that take either a schema or functions, not both. */
-const eitherOr = /(?:^|\/)gemini-[12]\b/;
+const schemaOrFunctions = /(?:^|\/)gemini-[12]\b/;
 
 /** Whether a schema has to be delivered through a tool, because the model would not take it beside its tools. */
-export const needsAnswerTool = (model: string, hasTools: boolean): boolean => hasTools && eitherOr.test(model);
+export const needsAnswerTool = (model: string, hasTools: boolean): boolean => hasTools && schemaOrFunctions.test(model);
 
 export function setResponseSchema(config: GenerateConfig, schema: ValueSchema<unknown>): void {
   config.responseSchema = schema.json;

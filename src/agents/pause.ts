@@ -13,7 +13,7 @@ export function isWaiting(ctx: RunContext, callIds: ReadonlySet<string> | undefi
 }
 
 /** Where the user's newest answers lead among the children of an agent. */
-export interface AnsweredPlace {
+export interface ResumePoint {
   /** Indexes of the children in whose subtrees the answered calls were made. */
   readonly children: readonly number[];
   /** The invocation in which the first of the calls was made. */
@@ -21,18 +21,18 @@ export interface AnsweredPlace {
 }
 
 /** The children to go on with in a resumable app; `undefined` when the newest event answers no call made below. */
-export function answeredPlace(ctx: RunContext, children: readonly Agent[]): AnsweredPlace | undefined {
+export function resumePoint(ctx: RunContext, children: readonly Agent[]): ResumePoint | undefined {
   const { events } = ctx.session;
   const newest = events.at(-1);
   if (!ctx.app.resumability?.isResumable || newest?.author !== 'user') return undefined;
   const ids = new Set(functionResponses(newest).map(({ id }) => id));
   if (ids.size === 0) return undefined;
-  const asked = events.filter((event) => functionCalls(event).some(({ id }) => ids.has(id)));
+  const calling = events.filter((event) => functionCalls(event).some(({ id }) => ids.has(id)));
   const found = [...children.keys()].filter((index) => {
     const child = children[index];
-    return child !== undefined && asked.some(({ author }) => contains(child, author));
+    return child !== undefined && calling.some(({ author }) => contains(child, author));
   });
-  const [first] = asked;
+  const [first] = calling;
   return first && found.length > 0 ? { children: found, invocationId: first.invocationId } : undefined;
 }
 

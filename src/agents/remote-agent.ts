@@ -1,7 +1,7 @@
 import type { CardSource } from '../a2a/agent-card.ts';
 import { toA2aPart } from '../a2a/part-codec.ts';
 import { Peer } from '../a2a/peer.ts';
-import { takeTurn } from '../a2a/take-turn.ts';
+import { runTurn } from '../a2a/run-turn.ts';
 import type { A2aMessage, A2aPart } from '../a2a/wire.ts';
 import { AppError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -19,7 +19,7 @@ import type {
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { remoteEvent } from './remote-event.ts';
-import { outgoing } from './remote-message.ts';
+import { nextMessage } from './remote-message.ts';
 import { shownFailure } from './response-event.ts';
 import { checkAgentName } from './tree.ts';
 
@@ -62,24 +62,28 @@ export function remoteAgent(spec: RemoteAgentSpec): Agent {
       return known ?? peer.card?.description ?? '';
     },
     callbacks: { beforeAgent: [beforeAgent].flat(), afterAgent: [afterAgent].flat() },
-    run: (ctx) => converse(peer, headers, ctx),
+    run: (ctx) => runRemotely(peer, headers, ctx),
     close: () => peer.close(),
   };
 }
 
-async function* converse(
+async function* runRemotely(
   peer: Peer,
   headers: NonNullable<RemoteAgentSpec['headers']>,
   ctx: RunContext,
 ): AsyncGenerator<Event, void, void> {
   try {
-    const { message, heard: known } = messageOf(ctx);
+    const { message, knownArtifacts } = messageOf(ctx);
     if (message.parts.length === 0) throw new AppError('A2AClientError', 'There is nothing to tell the remote agent');
-    const turn = { message, headers: typeof headers === 'function' ? await headers(ctx) : headers, heard: known };
+    const turn = {
+      message,
+      headers: typeof headers === 'function' ? await headers(ctx) : headers,
+      knownArtifacts,
+    };
     const isStreaming = ctx.runConfig.streamingMode === 'sse';
-    for await (const heard of takeTurn(peer, turn, ctx.signal)) {
-      if (heard.partial && !isStreaming) continue;
-      yield remoteEvent(heard, message, ctx);
+    for await (const response of runTurn(peer, turn, ctx.signal)) {
+      if (response.partial && !isStreaming) continue;
+      yield remoteEvent(response, message, ctx);
     }
   } catch (error) {
     ctx.signal.throwIfAborted();
@@ -88,10 +92,10 @@ async function* converse(
 }
 
 function messageOf(ctx: RunContext) {
-  const { parts, heard, ...place } = outgoing(ctx);
+  const { parts, knownArtifacts, ...place } = nextMessage(ctx);
   const sent = parts.flatMap((part) => toA2aPart(part) ?? []);
   const message: A2aMessage & { parts: A2aPart[] } = { messageId: newId(), role: 'ROLE_USER', parts: sent, ...place };
-  return { message, heard };
+  return { message, knownArtifacts };
 }
 
 function failureEvent(error: unknown, ctx: RunContext): Event {

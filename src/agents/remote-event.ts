@@ -1,4 +1,4 @@
-import type { Heard } from '../a2a/take-turn.ts';
+import type { PeerResponse } from '../a2a/run-turn.ts';
 import type { A2aMessage, A2aPart, A2aTask, A2aUpdate } from '../a2a/wire.ts';
 import { newId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
@@ -10,28 +10,28 @@ import { remoteKeys } from './remote-message.ts';
 import { requestNames } from './reserved-names.ts';
 
 /** What a remote agent said, as its event. Of what it did over there only its escalation counts here. */
-export function remoteEvent(heard: Heard, request: A2aMessage, ctx: RunContext): Event {
-  const { metadata, failure } = heard;
-  const { parts, longRunningIds } = withQuestion(heard);
+export function remoteEvent(response: PeerResponse, request: A2aMessage, ctx: RunContext): Event {
+  const { metadata, failure } = response;
+  const { parts, longRunningIds } = withQuestion(response);
   const actions = newActions();
   if (metadata['adk_escalate'] === true) actions.escalate = true;
   const usage = UsageMetadata.safeParse(metadata['adk_usage_metadata']);
   const { adk_grounding_metadata: groundingMetadata, adk_citation_metadata: citationMetadata } = metadata;
   return newEvent(ctx, ctx.agent.name, {
     ...(parts.length > 0 && { content: { role: 'model', parts: [...parts] } }),
-    ...(heard.partial && { partial: true }),
+    ...(response.partial && { partial: true }),
     ...(longRunningIds.length > 0 && { longRunningToolIds: [...longRunningIds] }),
     ...(failure && { errorCode: failure.code, errorMessage: failure.message, turnComplete: true }),
     ...(usage.success && { usageMetadata: usage.data }),
     ...(isJsonObject(groundingMetadata) && { groundingMetadata }),
     ...(isJsonObject(citationMetadata) && { citationMetadata }),
     actions,
-    customMetadata: notes(heard, request),
+    customMetadata: metadataOf(response, request),
   });
 }
 
 /** A question in words becomes a request for input, so that the run waits and the answer finds its way back. */
-function withQuestion({ parts, question, longRunningIds = [] }: Heard): {
+function withQuestion({ parts, question, longRunningIds = [] }: PeerResponse): {
   parts: readonly Part[];
   longRunningIds: readonly string[];
 } {
@@ -41,37 +41,43 @@ function withQuestion({ parts, question, longRunningIds = [] }: Heard): {
   return { parts: [...parts, { functionCall }], longRunningIds: [id] };
 }
 
-function notes({ metadata, taskId, contextId, aggregated, partial, update }: Heard, request: A2aMessage): JsonObject {
+function metadataOf(
+  { metadata, taskId, contextId, aggregated, partial, update }: PeerResponse,
+  request: A2aMessage,
+): JsonObject {
   const own = metadata['adk_custom_metadata'];
   return {
     ...(isJsonObject(own) && own),
     ...(taskId !== undefined && { [remoteKeys.taskId]: taskId }),
     ...(contextId !== undefined && { [remoteKeys.contextId]: contextId }),
     ...(aggregated && { [remoteKeys.aggregated]: true }),
-    ...(!partial && { [remoteKeys.request]: lightMessage(request), [remoteKeys.response]: lightUpdate(update) }),
+    ...(!partial && { [remoteKeys.request]: withoutFiles(request), [remoteKeys.response]: updateOutline(update) }),
   };
 }
 
 /** The message without the bytes of its files, which the session holds elsewhere. */
-const lightMessage = (message: A2aMessage): A2aMessage => ({ ...message, parts: (message.parts ?? []).map(light) });
+const withoutFiles = (message: A2aMessage): A2aMessage => ({
+  ...message,
+  parts: (message.parts ?? []).map(withoutBytes),
+});
 
-const light = (part: A2aPart): A2aPart => (part.raw === undefined ? part : { ...part, raw: '' });
+const withoutBytes = (part: A2aPart): A2aPart => (part.raw === undefined ? part : { ...part, raw: '' });
 
-function lightUpdate(update: A2aUpdate): unknown {
+function updateOutline(update: A2aUpdate): unknown {
   const { message, artifactUpdate, statusUpdate, task } = update;
-  if (message) return { message: lightMessage(message) };
-  if (task) return { task: lightTask(task) };
+  if (message) return { message: withoutFiles(message) };
+  if (task) return { task: taskOutline(task) };
   if (artifactUpdate?.artifact) {
     const { artifact } = artifactUpdate;
     return {
-      artifactUpdate: { ...artifactUpdate, artifact: { ...artifact, parts: (artifact.parts ?? []).map(light) } },
+      artifactUpdate: { ...artifactUpdate, artifact: { ...artifact, parts: (artifact.parts ?? []).map(withoutBytes) } },
     };
   }
   return statusUpdate ? { statusUpdate } : {};
 }
 
 /** A task repeats the whole conversation: which one, how it stands, and which artifacts it has is enough. */
-function lightTask({ id, contextId, status, artifacts = [] }: A2aTask): unknown {
+function taskOutline({ id, contextId, status, artifacts = [] }: A2aTask): unknown {
   const ids = artifacts.map(({ artifactId }) => ({ artifactId }));
   return { id, contextId, status: { state: status?.state }, artifacts: ids };
 }

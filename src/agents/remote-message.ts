@@ -5,7 +5,7 @@ import type { RunContext } from '../core/runtime.ts';
 import type { Content, FunctionResponse, Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 import { effectiveEvents, isEdit } from './request/edited-history.ts';
-import { narrate, tellResponse } from './request/narration.ts';
+import { narrate, narrateResponse } from './request/narration.ts';
 import { isOnBranch, kindOf } from './request/visibility.ts';
 import { requestNames } from './reserved-names.ts';
 
@@ -19,55 +19,55 @@ export const remoteKeys = {
 } as const;
 
 /** What a remote agent is told next. */
-export interface Outgoing {
+export interface NextMessage {
   readonly parts: readonly Part[];
   /** Of the conversation so far; the task only while it waits for an answer. */
   readonly taskId?: string;
   readonly contextId?: string;
   /** Ids of the artifacts that the task has given so far. */
-  readonly heard: readonly string[];
+  readonly knownArtifacts: readonly string[];
 }
 
 /**
  * The answer the user just gave to what the remote agent asked, or else all that was said since it last spoke, other
  * agents' words as narration.
  */
-export function outgoing(ctx: RunContext): Outgoing {
+export function nextMessage(ctx: RunContext): NextMessage {
   const name = ctx.agent.name;
   const all = ctx.session.events.some(isEdit) ? effectiveEvents(ctx.session.events, name) : ctx.session.events;
   const events = all.filter((event) => isOnBranch(event.branch, ctx.branch));
   const newest = events.at(-1);
-  const asked = newest?.author === 'user' ? askedFor(newest, events, name) : undefined;
+  const request = newest?.author === 'user' ? requestAnsweredBy(newest, events, name) : undefined;
   const isOwn = (event: Event): boolean => event.author === name && !isImported(event);
   const own = events.filter(isOwn);
-  if (newest && asked) return { ...placeOf(asked, own), parts: answerParts(newest, asked) };
+  if (newest && request) return { ...conversationOf(request, own), parts: answerParts(newest, request) };
 
   const lastOwn = events.findLastIndex(isOwn);
-  const parts = events.slice(lastOwn + 1).flatMap(tell);
+  const parts = events.slice(lastOwn + 1).flatMap(partsOf);
   const last = own.at(-1);
-  if (last && isWaiting(last)) return { ...placeOf(last, own), parts };
-  const contextId = own.findLast((event) => noted(event, remoteKeys.contextId) !== undefined);
-  return { parts, heard: [], ...(contextId && contextOf(contextId)) };
+  if (last && isWaiting(last)) return { ...conversationOf(last, own), parts };
+  const contextId = own.findLast((event) => noteOf(event, remoteKeys.contextId) !== undefined);
+  return { parts, knownArtifacts: [], ...(contextId && contextOf(contextId)) };
 }
 
 /** The event in which the remote agent asked what the message answers. */
-function askedFor(message: Event, events: readonly Event[], name: string): Event | undefined {
+function requestAnsweredBy(message: Event, events: readonly Event[], name: string): Event | undefined {
   const ids = new Set(functionResponses(message).map(({ id }) => id));
   return events.findLast(
     (event) =>
       event.author === name &&
       !isImported(event) &&
-      noted(event, remoteKeys.taskId) !== undefined &&
+      noteOf(event, remoteKeys.taskId) !== undefined &&
       functionCalls(event).some(({ id }) => id !== undefined && ids.has(id)),
   );
 }
 
 /** Answers to calls the agent made, as they are; to questions in words, in words. */
-function answerParts(message: Event, asked: Event): Part[] {
-  const calls = new Map(functionCalls(asked).map((call) => [call.id, call.name]));
+function answerParts(message: Event, request: Event): Part[] {
+  const calls = new Map(functionCalls(request).map((call) => [call.id, call.name]));
   return (message.content?.parts ?? []).flatMap((part): Part[] => {
     const { functionResponse } = part;
-    if (!functionResponse) return sayable(part);
+    if (!functionResponse) return sendable(part);
     if (calls.get(functionResponse.id) !== functionResponse.name) return [];
     return functionResponse.name === requestNames.input ? [{ text: answerText(functionResponse) }] : [part];
   });
@@ -78,34 +78,34 @@ function answerText({ response }: FunctionResponse): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function tell(event: Event): Part[] {
+function partsOf(event: Event): Part[] {
   const { content, author } = event;
   if (!content || isHidden(content)) return [];
   if (author !== 'user') return narrate(event)?.parts ?? [];
   return content.parts.flatMap((part) =>
     part.functionResponse
-      ? [tellResponse(part.functionResponse.name, part.functionResponse.response, author)]
-      : sayable(part),
+      ? [narrateResponse(part.functionResponse.name, part.functionResponse.response, author)]
+      : sendable(part),
   );
 }
 
 const isHidden = (content: Content): boolean => ['internal', 'invisible'].includes(kindOf(content));
 
 /** A part a peer can use: thoughts are our own, and artifacts are kept here. */
-const sayable = (part: Part): Part[] =>
+const sendable = (part: Part): Part[] =>
   part.thought || part.text === '' || part.fileData?.fileUri.startsWith('artifact://') ? [] : [part];
 
 const isWaiting = ({ longRunningToolIds = [] }: Event): boolean => longRunningToolIds.length > 0;
 
-function placeOf(asked: Event, own: readonly Event[]): Omit<Outgoing, 'parts'> {
-  const taskId = noted(asked, remoteKeys.taskId);
-  if (taskId === undefined) return { ...contextOf(asked), heard: [] };
-  const heard = own.filter((event) => noted(event, remoteKeys.taskId) === taskId).flatMap(artifactsOf);
-  return { ...contextOf(asked), taskId, heard };
+function conversationOf(request: Event, own: readonly Event[]): Omit<NextMessage, 'parts'> {
+  const taskId = noteOf(request, remoteKeys.taskId);
+  if (taskId === undefined) return { ...contextOf(request), knownArtifacts: [] };
+  const knownArtifacts = own.filter((event) => noteOf(event, remoteKeys.taskId) === taskId).flatMap(artifactsOf);
+  return { ...contextOf(request), taskId, knownArtifacts };
 }
 
-function contextOf(event: Event): Pick<Outgoing, 'contextId'> {
-  const contextId = noted(event, remoteKeys.contextId);
+function contextOf(event: Event): Pick<NextMessage, 'contextId'> {
+  const contextId = noteOf(event, remoteKeys.contextId);
   return contextId === undefined ? {} : { contextId };
 }
 
@@ -116,7 +116,7 @@ function artifactsOf({ customMetadata }: Event): string[] {
   return [artifactUpdate?.artifact, ...(task?.artifacts ?? [])].flatMap((artifact) => artifact?.artifactId ?? []);
 }
 
-function noted({ customMetadata }: Event, key: string): string | undefined {
+function noteOf({ customMetadata }: Event, key: string): string | undefined {
   const value = isJsonObject(customMetadata) ? customMetadata[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }

@@ -8,11 +8,11 @@ import { type Content, functionCallsOf } from '../schemas/content.ts';
 import { type Event, type EventActions, isFinalResponse, newActions } from '../schemas/event.ts';
 import type { OpenSpan } from '../telemetry/spans.ts';
 import { type CallIds, longRunningIds } from './call-ids.ts';
-import { changesAnything, type StepContext } from './callback-context.ts';
+import { changesAnything, type CallbackContextImpl } from './callback-context.ts';
 import { cutAtCode } from './code-blocks.ts';
 import { codeToRun, isLocal, mayRunCode } from './code-execution.ts';
 import type { LlmDefinition } from './llm-definition.ts';
-import { saysSomethingElse } from './model-answer.ts';
+import { hasOtherOutput } from './model-response-check.ts';
 import { noteAnswer } from './model-span.ts';
 import { outputOf } from './output-schema.ts';
 import type { AnswerReader } from './planners.ts';
@@ -22,7 +22,7 @@ import type { LlmStep } from './request/build-request.ts';
 const noActions: EventActions = Object.freeze(newActions());
 
 /** One question to a model, and what its answer is read with. */
-export interface Question {
+export interface ModelCall {
   readonly definition: LlmDefinition;
   readonly step: LlmStep;
   readonly ctx: RunContext;
@@ -31,15 +31,15 @@ export interface Question {
   readonly reader: AnswerReader | undefined;
   readonly hasAfterModel: boolean;
   /** Shared by the callbacks of one step; their changes go out with the answer. */
-  callbacks: StepContext | undefined;
+  callbacks: CallbackContextImpl | undefined;
 }
 
 /** The event of a fragment. `undefined` when it shows nothing. */
-export function fragmentEvent(question: Question, response: ModelResponse): Event | undefined {
-  const { ctx, definition, reader, step } = question;
-  let content = question.ids.complete(response.content, true);
+export function partialEvent(modelCall: ModelCall, response: ModelResponse): Event | undefined {
+  const { ctx, definition, reader, step } = modelCall;
+  let content = modelCall.ids.complete(response.content, true);
   if (content && reader) content = { ...content, parts: reader.partial(content.parts) };
-  if (!content?.parts.length && !saysSomethingElse(response)) return undefined;
+  if (!content?.parts.length && !hasOtherOutput(response)) return undefined;
   const event: Event = {
     id: newId(),
     invocationId: ctx.invocationId,
@@ -55,29 +55,29 @@ export function fragmentEvent(question: Question, response: ModelResponse): Even
 }
 
 /** The event of a whole answer. `undefined` when it says nothing and the callbacks changed nothing. Waits only where an output has to be checked. */
-export function wholeEvent(question: Question, response: ModelResponse): MaybePromise<Event | undefined> {
-  const { ctx, definition, reader, step, span } = question;
-  let content = question.ids.complete(response.content, false);
+export function completeEvent(modelCall: ModelCall, response: ModelResponse): MaybePromise<Event | undefined> {
+  const { ctx, definition, reader, step, span } = modelCall;
+  let content = modelCall.ids.complete(response.content, false);
   if (content && reader) content = { ...content, parts: reader.whole(content.parts) };
   if (content && content.role === undefined) content = { ...content, role: 'model' };
   if (content && isLocal(definition.codeExecutor) && mayRunCode(definition.codeExecutor, ctx)) {
     content = cutAtCode(content, definition.codeExecutor);
   }
-  const actions = question.callbacks?.actions ?? newActions();
-  question.callbacks = undefined;
+  const actions = modelCall.callbacks?.actions ?? newActions();
+  modelCall.callbacks = undefined;
   // A content without parts is an answer, too: that there is nothing to say.
-  if (!content && !saysSomethingElse(response) && !changesAnything(actions)) return undefined;
+  if (!content && !hasOtherOutput(response) && !changesAnything(actions)) return undefined;
   const event = newEvent(ctx, definition.name, response);
   event.actions = actions;
   if (content !== response.content) event.content = content;
   if (!isTruncated(event)) addLongRunningIds(event, step);
   const isAnswer = isFinalResponse(event) && !(isLocal(definition.codeExecutor) && codeToRun(event));
-  if (definition.outputKey !== undefined && isAnswer) return withOutput(event, question);
+  if (definition.outputKey !== undefined && isAnswer) return withOutput(event, modelCall);
   noteAnswer(span, event);
   return event;
 }
 
-async function withOutput(event: Event, { ctx, definition, span }: Question): Promise<Event> {
+async function withOutput(event: Event, { ctx, definition, span }: ModelCall): Promise<Event> {
   const output = await outputOf(event.content, definition.outputSchema, ctx);
   if (output !== undefined && definition.outputKey !== undefined) {
     define(event.actions.stateDelta, definition.outputKey, output);
@@ -87,11 +87,11 @@ async function withOutput(event: Event, { ctx, definition, span }: Question): Pr
 }
 
 /** The event that tells of a failure of the model. */
-export function errorEvent(question: Question, error: unknown): Event {
-  const { ctx, definition, span } = question;
+export function failureEvent(modelCall: ModelCall, error: unknown): Event {
+  const { ctx, definition, span } = modelCall;
   const event = newEvent(ctx, definition.name, {
     ...failureFields(error, ctx),
-    actions: question.callbacks?.actions ?? newActions(),
+    actions: modelCall.callbacks?.actions ?? newActions(),
   });
   span.fail(error, ctx.errors?.detail(error)?.where);
   noteAnswer(span, event);

@@ -9,7 +9,7 @@ export interface StepTools {
   readonly byName: ReadonlyMap<string, Tool>;
   readonly declarations: readonly FunctionDeclaration[];
   /** In list order, a toolset before its tools. */
-  readonly shapers: readonly (Tool | Toolset)[];
+  readonly requestProcessors: readonly (Tool | Toolset)[];
   /** Toolsets that could not say what they offer, and why. */
   readonly missing: readonly MissingToolset[];
 }
@@ -28,9 +28,9 @@ export function stepTools(
 ): StepTools {
   const byName = new Map<string, Tool>();
   const declarations: FunctionDeclaration[] = [];
-  const shapers: (Tool | Toolset)[] = [];
+  const requestProcessors: (Tool | Toolset)[] = [];
   for (const item of items) {
-    if (item.processRequest) shapers.push(item);
+    if (item.processRequest) requestProcessors.push(item);
     if (item.kind === 'toolset') continue;
     if (byName.has(item.name)) {
       throw new AppError('ConfigurationException', `Agent "${agent}" has two tools named "${item.name}"`);
@@ -38,7 +38,7 @@ export function stepTools(
     byName.set(item.name, item);
     if (item.declaration) declarations.push(item.declaration);
   }
-  return { byName, declarations, shapers, missing };
+  return { byName, declarations, requestProcessors, missing };
 }
 
 /**
@@ -89,15 +89,15 @@ function withoutClashes(lists: readonly OfferedTools[], ctx: RunContext): (Tool 
         return true;
       }
       const about = { agent: ctx.agent.name, toolset, tool: name };
-      if (!toldOf.has(tool)) ctx.log?.warn(about, 'a tool of a server is left out: its name is taken');
-      toldOf.add(tool);
+      if (!warnedOf.has(tool)) ctx.log?.warn(about, 'a tool of a server is left out: its name is taken');
+      warnedOf.add(tool);
       return false;
     });
   });
 }
 
 /** Tools whose names clashed: once is enough to warn. */
-const toldOf = new WeakSet<Tool | Toolset>();
+const warnedOf = new WeakSet<Tool | Toolset>();
 
 function missingToolset({ name = 'unnamed' }: Toolset, error: unknown, ctx: RunContext): MissingToolset {
   ctx.signal.throwIfAborted();
@@ -119,7 +119,7 @@ export function only(tools: StepTools, names: ReadonlySet<string>): StepTools {
   return {
     byName: new Map([...tools.byName].filter(([name]) => names.has(name))),
     declarations: tools.declarations.filter(({ name }) => names.has(name)),
-    shapers: tools.shapers.filter((item) => item.kind === 'toolset' || names.has(item.name)),
+    requestProcessors: tools.requestProcessors.filter((item) => item.kind === 'toolset' || names.has(item.name)),
     missing: tools.missing,
   };
 }
@@ -127,5 +127,5 @@ export function only(tools: StepTools, names: ReadonlySet<string>): StepTools {
 /** Adds a tool at the end. */
 export const withTool = (agent: string, tools: StepTools, tool: Tool): StepTools => {
   const added = stepTools(agent, [...tools.byName.values(), tool], tools.missing);
-  return { ...added, shapers: tools.shapers };
+  return { ...added, requestProcessors: tools.requestProcessors };
 };

@@ -25,7 +25,7 @@ export interface CallOutcome {
 }
 
 /** What the calls of one model answer share. */
-export interface CallSetting {
+export interface ToolPhaseContext {
   readonly ctx: RunContext;
   readonly callbacks: LlmCallbacks;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -34,7 +34,7 @@ export interface CallSetting {
   readonly eventId: string;
   readonly running: Set<ToolCallContext>;
   /** The user's verdicts on calls that asked for one, by call id. */
-  readonly verdicts?: ReadonlyMap<string, ToolConfirmation>;
+  readonly confirmations?: ReadonlyMap<string, ToolConfirmation>;
   /** Set: no call is run, and this is the reason given. */
   readonly refusal?: string;
 }
@@ -43,12 +43,12 @@ export interface CallSetting {
  * Answers one call: callbacks, the user's confirmation, the tool, callbacks. What a tool throws, and that it takes too
  * long, are answers too; only an abort and what callbacks throw get through.
  */
-export async function answerCall(call: FunctionCall, setting: CallSetting): Promise<CallOutcome> {
-  const { ctx, tools, verdicts } = setting;
+export async function runToolCall(call: FunctionCall, setting: ToolPhaseContext): Promise<CallOutcome> {
+  const { ctx, tools, confirmations } = setting;
   const id = call.id ?? '';
   const tool = tools.get(call.name);
   const span = openToolSpan(call, tool, setting);
-  const context = new ToolCallContext(ctx, id, verdicts?.get(id));
+  const context = new ToolCallContext(ctx, id, confirmations?.get(id));
   const attempt: Attempt = { call, tool, context, span, setting };
   setting.running.add(context);
   try {
@@ -59,7 +59,7 @@ export async function answerCall(call: FunctionCall, setting: CallSetting): Prom
     span.fail(error, ctx.errors?.detail(error)?.where);
     throw error;
   } finally {
-    leave(attempt);
+    releaseContext(attempt);
     span.end();
   }
 }
@@ -70,20 +70,20 @@ interface Attempt {
   /** Another one once the tool was given up. */
   context: ToolCallContext;
   readonly span: OpenSpan;
-  readonly setting: CallSetting;
+  readonly setting: ToolPhaseContext;
   /** What the tool threw. */
   thrown?: ThrownDetail | undefined;
 }
 
-function leave({ context, setting }: Attempt): void {
+function releaseContext({ context, setting }: Attempt): void {
   setting.running.delete(context);
   context.release();
 }
 
 /** The tool keeps the context that was taken from it. */
-async function passOn(attempt: Attempt): Promise<void> {
+async function replaceContext(attempt: Attempt): Promise<void> {
   const successor = await attempt.context.successor();
-  leave(attempt);
+  releaseContext(attempt);
   attempt.context = successor;
   attempt.setting.running.add(successor);
 }
@@ -111,7 +111,7 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
       setting.ctx.signal.throwIfAborted();
       attempt.thrown = setting.ctx.errors?.detail(error);
       span.fail(error, attempt.thrown?.where);
-      if (context.isGivenUp) await passOn(attempt);
+      if (context.isAbandoned) await replaceContext(attempt);
       const answer = await callOnToolError(attempt, tool, args, error);
       if (answer === undefined) return errorAnswer(error);
       result = asResponse(answer);
@@ -145,7 +145,7 @@ function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
   const timeoutMs = limitOf(tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultLimits.toolTimeoutMs);
   return withTimeout(work, timeoutMs, ctx.signal, () => {
     const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
-    context.giveUp(late);
+    context.abandon(late);
     return late;
   });
 }
@@ -194,7 +194,7 @@ function checkTransfer({ actions }: ToolCallContext, ctx: RunContext): void {
   throw new AppError('agent_not_found', `There is no agent "${target}" to hand over to`);
 }
 
-function unknownTool(name: string, { tools, missing = [] }: CallSetting): AppError {
+function unknownTool(name: string, { tools, missing = [] }: ToolPhaseContext): AppError {
   const known = [...tools.values()].filter(({ declaration }) => declaration).map((tool) => tool.name);
   const hint = known.length > 0 ? `The tools you can call are: ${known.join(', ')}` : 'There are no tools to call';
   const reasons = missing.map((toolset) => ` The tools of "${toolset.name}" are missing: ${toolset.reason}.`).join('');
@@ -231,7 +231,7 @@ async function callAfterTool(
   return firstResult(ctx, 'afterTool', { tool, args, context, result }, callbacks.afterTool);
 }
 
-function openToolSpan({ id = '', name }: FunctionCall, tool: Tool | undefined, setting: CallSetting): OpenSpan {
+function openToolSpan({ id = '', name }: FunctionCall, tool: Tool | undefined, setting: ToolPhaseContext): OpenSpan {
   return openSpan('tool', `execute_tool ${name}`, setting.ctx.trace, {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': name,

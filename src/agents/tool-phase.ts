@@ -11,15 +11,15 @@ import type { LlmDefinition } from './llm-definition.ts';
 import { mergeActions } from './merge-actions.ts';
 import { finalAnswerEvent } from './output-schema.ts';
 import type { StepTools } from './step-tools.ts';
-import { answerCall, type CallOutcome, type CallSetting } from './tool-call.ts';
+import { runToolCall, type CallOutcome, type ToolPhaseContext } from './tool-call.ts';
 import { runTransfer } from './transfer.ts';
 import { asksUser, requestEvents, sealRequests } from './user-requests.ts';
 
-interface Phase {
+interface ToolPhase {
   readonly definition: LlmDefinition;
   readonly tools: StepTools;
   readonly calls: readonly FunctionCall[];
-  readonly verdicts?: ReadonlyMap<string, ToolConfirmation>;
+  readonly confirmations?: ReadonlyMap<string, ToolConfirmation>;
   readonly refusal?: string;
 }
 
@@ -28,8 +28,8 @@ interface Phase {
  * order, requests to the user, the final answer if a tool delivered it, and the turn of the agent that was handed over
  * to. Returns the last of them.
  */
-export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<Event, Event | undefined, void> {
-  const { response, last } = yield* answerCalls(phase, ctx);
+export async function* runTools(phase: ToolPhase, ctx: RunContext): AsyncGenerator<Event, Event | undefined, void> {
+  const { response, last } = yield* runCalls(phase, ctx);
   const target = response?.actions.transferToAgent;
   if (target === undefined) return last;
   let newest = last;
@@ -41,13 +41,13 @@ export async function* runTools(phase: Phase, ctx: RunContext): AsyncGenerator<E
 }
 
 /** The same without the turn of the agent that was handed over to. Returns the event with the responses, too. */
-export async function* answerCalls(
-  phase: Phase,
+export async function* runCalls(
+  phase: ToolPhase,
   ctx: RunContext,
 ): AsyncGenerator<Event, { response: Event | undefined; last: Event | undefined }, void> {
   const { definition, calls } = phase;
   const eventId = newId();
-  const setting: CallSetting = {
+  const setting: ToolPhaseContext = {
     ...phase,
     ctx,
     callbacks: definition.callbacks,
@@ -56,7 +56,7 @@ export async function* answerCalls(
     eventId,
     running: new Set(),
   };
-  const outcomes = await answerAll(calls, setting);
+  const outcomes = await runAllCalls(calls, setting);
   const event = responseEvent(outcomes, eventId, ctx);
   if (!event) return { response: undefined, last: undefined };
   if (asksUser(event.actions)) await sealRequests(event.actions, ctx);
@@ -70,7 +70,7 @@ export async function* answerCalls(
   return { response: event, last };
 }
 
-async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): Promise<CallOutcome[]> {
+async function runAllCalls(calls: readonly FunctionCall[], setting: ToolPhaseContext): Promise<CallOutcome[]> {
   const { runConfig } = setting.ctx;
   const limit =
     runConfig.toolExecutionMode === 'sequential'
@@ -82,14 +82,14 @@ async function answerAll(calls: readonly FunctionCall[], setting: CallSetting): 
     while (next < calls.length) {
       const index = next++;
       const call = calls[index];
-      if (call) outcomes[index] = await answerCall(call, setting);
+      if (call) outcomes[index] = await runToolCall(call, setting);
     }
   };
   try {
     await Promise.all(Array.from({ length: Math.min(limit, calls.length) }, work));
   } catch (error) {
     next = calls.length;
-    for (const context of setting.running) context.giveUp(error);
+    for (const context of setting.running) context.abandon(error);
     throw error;
   }
   return outcomes;

@@ -11,10 +11,10 @@ import type {
   RunContext,
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { type Place, placeOf } from './continuation.ts';
+import { type WorkflowPosition, positionOf } from './continuation.ts';
 import { enter, enterLive } from './enter.ts';
-import { SharedInput } from './live/shared-input.ts';
-import { type AnsweredPlace, answeredPlace, callsSince, isWaiting } from './pause.ts';
+import { HandoverInput } from './live/handover-input.ts';
+import { type ResumePoint, resumePoint, callsSince, isWaiting } from './pause.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
 export interface WorkflowSpec {
@@ -26,7 +26,7 @@ export interface WorkflowSpec {
 }
 
 /** The part of a definition that all agents with sub-agents share. Throws ConfigurationException for bad names. */
-function frame<Kind extends Agent['kind']>(kind: Kind, spec: WorkflowSpec) {
+function workflowBase<Kind extends Agent['kind']>(kind: Kind, spec: WorkflowSpec) {
   const { name, description = '', subAgents = [], beforeAgent = [], afterAgent = [] } = spec;
   checkAgentName(name);
   checkSiblings(name, subAgents);
@@ -39,23 +39,23 @@ function frame<Kind extends Agent['kind']>(kind: Kind, spec: WorkflowSpec) {
  * stops after a child that waits for an answer. Over a live connection each child talks until it says that it is done.
  */
 export function sequentialAgent(spec: WorkflowSpec): Agent {
-  const base = frame('sequential', spec);
+  const base = workflowBase('sequential', spec);
   return {
     ...base,
     async *run(ctx) {
       const { subAgents } = base;
-      const place = placeOf(subAgents, ctx);
-      const answered = answeredPlace(ctx, subAgents);
-      const first = Math.max(place.child, answered?.children[0] ?? 0);
+      const position = positionOf(subAgents, ctx);
+      const answered = resumePoint(ctx, subAgents);
+      const first = Math.max(position.child, answered?.children[0] ?? 0);
       for (const [index, child] of subAgents.entries()) {
         if (index < first) continue;
         const progress = progressOf(child, index === first ? answered : undefined, ctx);
-        yield* follow(child, goingOn(ctx, index === place.child), progress);
+        yield* runChild(child, childContext(ctx, index === position.child), progress);
         if (isWaiting(ctx, progress.waiting)) return;
       }
     },
     async *runLive(ctx, input) {
-      const shared = SharedInput.of(input);
+      const shared = HandoverInput.of(input);
       for (const child of base.subAgents) {
         yield* enterLive(child, ctx, shared);
         if (shared.hasEnded) return;
@@ -65,20 +65,20 @@ export function sequentialAgent(spec: WorkflowSpec): Agent {
 }
 
 /** The context of a child: only the one the invocation was broken off in is continued. */
-const goingOn = (ctx: RunContext, isCurrent: boolean): RunContext =>
+const childContext = (ctx: RunContext, isCurrent: boolean): RunContext =>
   ctx.continuing && !isCurrent ? { ...ctx, continuing: false } : ctx;
 
-interface Progress {
+interface ChildProgress {
   escalated?: boolean;
   /** Ids of long-running calls the child made. */
   waiting?: Set<string>;
 }
 
 /** A child that goes on with an answer may have asked more than what was answered. */
-const progressOf = (child: Agent, answered: AnsweredPlace | undefined, ctx: RunContext): Progress =>
+const progressOf = (child: Agent, answered: ResumePoint | undefined, ctx: RunContext): ChildProgress =>
   answered ? { waiting: callsSince(answered.invocationId, child, ctx) } : {};
 
-async function* follow(child: Agent, ctx: RunContext, progress: Progress): AsyncGenerator<Event, void, void> {
+async function* runChild(child: Agent, ctx: RunContext, progress: ChildProgress): AsyncGenerator<Event, void, void> {
   for await (const event of enter(child, ctx)) {
     if (event.actions.escalate) progress.escalated = true;
     for (const id of event.longRunningToolIds ?? []) (progress.waiting ??= new Set()).add(id);
@@ -96,7 +96,7 @@ export interface LoopSpec extends WorkflowSpec {
  * ones after it are skipped.
  */
 export function loopAgent(spec: LoopSpec): Agent {
-  const base = frame('loop', spec);
+  const base = workflowBase('loop', spec);
   const { maxIterations = 0 } = spec;
   if (!Number.isInteger(maxIterations) || maxIterations < 0) {
     throw new AppError('ConfigurationException', `maxIterations of "${spec.name}" must be a whole number, 0 or more`);
@@ -105,18 +105,18 @@ export function loopAgent(spec: LoopSpec): Agent {
     ...base,
     async *run(ctx) {
       if (base.subAgents.length === 0) return;
-      const answered = answeredPlace(ctx, base.subAgents);
-      const place = placeInRounds(base.subAgents, answered, ctx);
+      const answered = resumePoint(ctx, base.subAgents);
+      const position = loopPosition(base.subAgents, answered, ctx);
       const last = maxIterations || Number.POSITIVE_INFINITY;
-      for (let round = place.rounds; round < last; round += 1) {
+      for (let round = position.rounds; round < last; round += 1) {
         if (round > 0) await yieldWhenDue(); // its agents may say nothing and never wait
         for (const [index, child] of base.subAgents.entries()) {
-          const isFirst = round === place.rounds;
-          if (isFirst && index < place.child) continue;
-          const isCurrent = isFirst && index === place.child;
+          const isFirst = round === position.rounds;
+          if (isFirst && index < position.child) continue;
+          const isCurrent = isFirst && index === position.child;
           const progress = progressOf(child, isCurrent ? answered : undefined, ctx);
-          progress.escalated = isCurrent && place.escalated;
-          yield* follow(child, goingOn(ctx, isCurrent), progress);
+          progress.escalated = isCurrent && position.escalated;
+          yield* runChild(child, childContext(ctx, isCurrent), progress);
           if (progress.escalated || isWaiting(ctx, progress.waiting)) return;
         }
       }
@@ -125,10 +125,14 @@ export function loopAgent(spec: LoopSpec): Agent {
 }
 
 /** Where a loop goes on: where it was broken off, or with the child whose call was answered, in the round of the call. */
-function placeInRounds(children: readonly Agent[], answered: AnsweredPlace | undefined, ctx: RunContext): Place {
-  if (!answered) return placeOf(children, ctx);
+function loopPosition(
+  children: readonly Agent[],
+  answered: ResumePoint | undefined,
+  ctx: RunContext,
+): WorkflowPosition {
+  if (!answered) return positionOf(children, ctx);
   const { invocationId } = answered;
-  const { rounds } = placeOf(children, { ...ctx, invocationId, continuing: true });
+  const { rounds } = positionOf(children, { ...ctx, invocationId, continuing: true });
   return { child: answered.children[0] ?? 0, rounds, escalated: false };
 }
 
@@ -143,7 +147,7 @@ export interface ParallelSpec extends WorkflowSpec {
  * those go on whose calls were just answered.
  */
 export function parallelAgent(spec: ParallelSpec): Agent {
-  const base = frame('parallel', spec);
+  const base = workflowBase('parallel', spec);
   const { maxConcurrency = 16 } = spec;
   if (!Number.isInteger(maxConcurrency) || maxConcurrency < 1) {
     throw new AppError('ConfigurationException', `maxConcurrency of "${spec.name}" must be a whole number, 1 or more`);
@@ -153,7 +157,7 @@ export function parallelAgent(spec: ParallelSpec): Agent {
     async *run(ctx) {
       const branch = ctx.branch === undefined ? base.name : `${ctx.branch}.${base.name}`;
       using siblings = new LinkedAbort(ctx.signal);
-      const { children: answered } = answeredPlace(ctx, base.subAgents) ?? {};
+      const { children: answered } = resumePoint(ctx, base.subAgents) ?? {};
       const agents = answered ? base.subAgents.filter((_, index) => answered.includes(index)) : base.subAgents;
       const children = agents.map((child) =>
         enter(child, ctx, { signal: siblings.signal, branch: `${branch}.${child.name}` }),

@@ -3,7 +3,7 @@ import { basename, isAbsolute, join, relative } from 'node:path';
 import { stdin, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../app/config.ts';
-import { inspect, isFolder } from '../loaders/agent-folders.ts';
+import { inspectFolder, isFolder } from '../loaders/agent-folders.ts';
 import { agentNameFault } from '../schemas/names.ts';
 import { type NewFiles, typescriptFiles, yamlFiles } from './create-files.ts';
 import { lineSource } from './line-source.ts';
@@ -49,7 +49,7 @@ function folderFor(name: string, agents: string): string {
   const fault = agentNameFault(name) ?? (name.length > maxNameLength ? `is longer than ${maxNameLength}` : undefined);
   if (fault !== undefined) throw new UsageError(`The name "${name}" ${fault}`);
   if (name === 'node_modules') throw new UsageError('An app cannot be called "node_modules"');
-  if (isFolder(agents) && inspect(agents, basename(agents), agents).source) {
+  if (isFolder(agents) && inspectFolder(agents, basename(agents), agents).source) {
     throw new UsageError(`"${agents}" is an app itself, not a folder of apps: name another with --agents DIR`);
   }
   const folder = join(agents, name);

@@ -78,9 +78,9 @@ type ResponseFields = { [Field in keyof typeof responseFields]?: z.infer<(typeof
 export type ModelResponse = ResponseFields;
 
 /** What a tool asks the model that leads its agent, beside the agent's turn. */
-export type SideQuestion = Pick<ModelRequest, 'contents' | 'config'>;
+export type SideRequest = Pick<ModelRequest, 'contents' | 'config'>;
 
-export interface SideAnswer {
+export interface SideResponse {
   /** The name of the model that answered. */
   readonly model: string;
   readonly response: ModelResponse;

@@ -15,8 +15,8 @@ import type {
   ModelRegistry,
   ModelRequest,
   ModelResponse,
-  SideAnswer,
-  SideQuestion,
+  SideResponse,
+  SideRequest,
 } from './model.ts';
 import type { EventsSummarizer, Services } from './services.ts';
 import type { StateView } from './state.ts';
@@ -49,7 +49,7 @@ export interface Agent {
   /** The same over a two-way connection; absent: live runs are refused as `not_supported`. */
   runLive?(ctx: RunContext, input: AsyncIterable<LiveInput>): AsyncIterable<Event>;
   /** Puts a tool's question to the model that leads the agent, beside its turn. It counts as a model call of the run. */
-  askModel?(question: SideQuestion, ctx: RunContext, signal: AbortSignal): Promise<SideAnswer>;
+  askModel?(question: SideRequest, ctx: RunContext, signal: AbortSignal): Promise<SideResponse>;
   /** Releases what the agent holds (toolsets, connections). Called when its runner closes or its app is reloaded. */
   close?(): Promise<void>;
 }

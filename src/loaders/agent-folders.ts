@@ -2,14 +2,14 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { nameFault } from '../schemas/names.ts';
 import type { AppFinder, AppSource } from './app-source.ts';
-import { folderMark } from './file-marks.ts';
+import { folderVersion } from './file-versions.ts';
 
 /** What makes a folder an app, best first. Beside a YAML, `agent.ts` is its registry, so the YAML comes first. */
 export const yamlEntries = ['root_agent.yaml', 'root_agent.yml'];
 export const codeEntries = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs'];
 
-interface Seen {
-  readonly mark: string | undefined;
+interface InspectedFolder {
+  readonly version: string | undefined;
   readonly source: AppSource | undefined;
   readonly hint: string | undefined;
 }
@@ -21,13 +21,13 @@ interface Seen {
 export function agentFolders(agentsDir: string): AppFinder {
   const place = resolve(agentsDir);
   let root = place;
-  const seen = new Map<string, Seen>();
+  const seen = new Map<string, InspectedFolder>();
 
-  const look = (folder: string, name: string): Seen => {
-    const mark = folderMark(folder);
+  const inspectCached = (folder: string, name: string): InspectedFolder => {
+    const version = folderVersion(folder);
     const known = seen.get(folder);
-    if (known && mark !== undefined && known.mark === mark) return known;
-    const found = { mark, ...inspect(folder, name, root) };
+    if (known && version !== undefined && known.version === version) return known;
+    const found = { version, ...inspectFolder(folder, name, root) };
     seen.set(folder, found);
     return found;
   };
@@ -35,14 +35,14 @@ export function agentFolders(agentsDir: string): AppFinder {
     const real = realFolder(place);
     if (real === undefined) return undefined;
     root = real;
-    return look(real, basename(real)).source;
+    return inspectCached(real, basename(real)).source;
   };
-  const folders = (): Seen[] => {
+  const folders = (): InspectedFolder[] => {
     const names = isFolder(root) ? readdirSync(root, { withFileTypes: true }) : [];
     const apps = names.filter((entry) => isAppFolder(entry)).map((entry) => entry.name);
     const present = new Set(apps.map((name) => join(root, name)));
     for (const folder of seen.keys()) if (!present.has(folder) && folder !== root) seen.delete(folder);
-    return apps.toSorted().map((name) => look(join(root, name), name));
+    return apps.toSorted().map((name) => inspectCached(join(root, name), name));
   };
 
   return {
@@ -59,7 +59,7 @@ export function agentFolders(agentsDir: string): AppFinder {
       const only = single();
       if (only) return only.name === name ? only : undefined;
       if (!isAppName(name) || !isFolder(join(root, name))) return undefined;
-      return look(join(root, name), name).source;
+      return inspectCached(join(root, name), name).source;
     },
     hints() {
       if (single()) return [];
@@ -69,7 +69,7 @@ export function agentFolders(agentsDir: string): AppFinder {
 }
 
 /** The app a folder holds, or why a folder that seems meant as one is none. */
-export function inspect(
+export function inspectFolder(
   folder: string,
   name: string,
   root: string,

@@ -8,7 +8,7 @@ interface ModuleNode {
   readonly importers: Set<string>;
 }
 
-const marker = 'app-module';
+const urlParameter = 'app-module';
 const open = new Map<string, AppModules>();
 let hooked = false;
 let count = 0;
@@ -25,12 +25,12 @@ export class AppModules {
   readonly #id = String((count += 1));
   /** By file URL. Files that an import named but that are not there are kept too: they may come. */
   readonly #modules = new Map<string, ModuleNode>();
-  readonly #onReach: (file: string) => void;
+  readonly #onNewFile: (file: string) => void;
   #edits = 1;
 
   /** `onReach` is told of each file before it is read for the first time. */
   constructor(onReach: (file: string) => void) {
-    this.#onReach = onReach;
+    this.#onNewFile = onReach;
     open.set(this.#id, this);
     if (hooked) return;
     hooked = true;
@@ -39,7 +39,7 @@ export class AppModules {
         const parent = parse(context.parentURL);
         if (!parent) {
           const result = nextResolve(specifier, context);
-          if (isOwnFile(result.url)) noteRequired(result.url, context.parentURL);
+          if (isOwnFile(result.url)) recordRequired(result.url, context.parentURL);
           return result;
         }
         const modules = open.get(parent.id);
@@ -47,9 +47,9 @@ export class AppModules {
           const result = nextResolve(specifier, { ...context, parentURL: parent.file });
           if (!isOwnFile(result.url)) return result;
           // A closed app may still be at work: what it imports late belongs to the version it is.
-          return { ...result, url: modules?.reach(result.url, parent.file) ?? result.url + parent.query };
+          return { ...result, url: modules?.urlFor(result.url, parent.file) ?? result.url + parent.query };
         } catch (error) {
-          if (/^\.{0,2}\//.test(specifier)) modules?.reach(new URL(specifier, parent.file).href, parent.file);
+          if (/^\.{0,2}\//.test(specifier)) modules?.urlFor(new URL(specifier, parent.file).href, parent.file);
           throw error;
         }
       },
@@ -63,7 +63,7 @@ export class AppModules {
 
   /** Runs the file, or gives what it exported when neither it nor anything it imports has changed. */
   async import(file: string): Promise<Record<string, unknown>> {
-    return (await import(this.reach(pathToFileURL(file).href))) as Record<string, unknown>;
+    return (await import(this.urlFor(pathToFileURL(file).href))) as Record<string, unknown>;
   }
 
   /** Every file reached so far, as absolute paths. */
@@ -94,21 +94,21 @@ export class AppModules {
   }
 
   /** The URL to import a file by, now that this module imports it. For the resolve hook. */
-  reach(url: string, importer?: string): string {
+  urlFor(url: string, importer?: string): string {
     let node = this.#modules.get(url);
     if (!node) {
       this.#modules.set(url, (node = { edit: this.#edits, importers: new Set() }));
-      this.#onReach(fileURLToPath(url));
+      this.#onNewFile(fileURLToPath(url));
     }
     if (importer !== undefined) node.importers.add(importer);
-    return `${url}?${marker}=${this.#id}.${node.edit}`;
+    return `${url}?${urlParameter}=${this.#id}.${node.edit}`;
   }
 }
 
-const ours = new RegExp(`^(file:[^?]+)(\\?${marker}=(\\d+)\\.\\d+)$`);
+const appModuleUrl = new RegExp(`^(file:[^?]+)(\\?${urlParameter}=(\\d+)\\.\\d+)$`);
 
 function parse(url: string | undefined): { file: string; query: string; id: string } | undefined {
-  const [, file, query, id] = (url === undefined ? null : ours.exec(url)) ?? [];
+  const [, file, query, id] = (url === undefined ? null : appModuleUrl.exec(url)) ?? [];
   return file && query && id ? { file, query, id } : undefined;
 }
 
@@ -126,9 +126,9 @@ function moduleFormat(url: string): 'module-typescript' | 'module' | undefined {
 }
 
 /** Notes what a CommonJS module of an app requires: such modules are known by their file alone. */
-function noteRequired(url: string, importer: string | undefined): void {
+function recordRequired(url: string, importer: string | undefined): void {
   if (importer === undefined || !isOwnFile(importer)) return;
-  for (const modules of open.values()) if (modules.has(importer)) modules.reach(url, importer);
+  for (const modules of open.values()) if (modules.has(importer)) modules.urlFor(url, importer);
 }
 
 const serverSources = new URL('../', import.meta.url).href;

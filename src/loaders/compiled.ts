@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
-import { agentFolders, inspect, isAppName, isFolder } from './agent-folders.ts';
+import { agentFolders, inspectFolder, isAppName, isFolder } from './agent-folders.ts';
 import type { AppFinder, AppSource } from './app-source.ts';
 
 /** Where TypeScript builds are usually put. */
@@ -31,14 +31,14 @@ export function compiledFolders({ sourceDir, buildOutputDirs = usualBuildOutput 
   const builtOf = (name: string): AppSource | undefined => {
     for (const root of roots()) {
       const folder = join(root, name);
-      const found = isFolder(folder) ? inspect(folder, name, root).source : undefined;
+      const found = isFolder(folder) ? inspectFolder(folder, name, root).source : undefined;
       if (found) return found;
     }
     const own = isFolder(sourceDir) ? realpathSync.native(sourceDir) : undefined;
     for (const dir of own === undefined ? [] : buildOutputDirs) {
       if (isAbsolute(dir)) continue;
       const folder = join(sourceDir, name, dir);
-      const found = isFolder(folder) && own !== undefined ? inspect(folder, name, own).source : undefined;
+      const found = isFolder(folder) && own !== undefined ? inspectFolder(folder, name, own).source : undefined;
       if (found) return found;
     }
     return undefined;

@@ -5,9 +5,9 @@ import { AppError } from '../base/errors.ts';
 import { type CodePlace, pathOf, thrownAt } from '../base/thrown-at.ts';
 import { isWithin } from './agent-folders.ts';
 import type { AppSource } from './app-source.ts';
-import { isLocated } from './located.ts';
+import { isLocated } from './located-error.ts';
 
-type Place = Pick<CodePlace, 'file' | 'line'> & Partial<CodePlace>;
+type CodeLocation = Pick<CodePlace, 'file' | 'line'> & Partial<CodePlace>;
 
 /**
  * The error of code that could not be loaded, as its author can use it: `app/file.ts:line:column: message`, with paths
@@ -21,9 +21,9 @@ export async function loadFailure(
   if (isLocated(error)) return error;
   const { base, files } = options;
   const code = error instanceof AppError && error.code === 'ConfigurationException' ? error.code : 'app_broken';
-  const place = placeOf(error, base) ?? (error instanceof SyntaxError ? await syntaxErrorIn(files) : undefined);
-  const file = relative(base, place?.file ?? source.entry);
-  const position = place ? `:${place.line}${place.column === undefined ? '' : `:${place.column}`}` : '';
+  const location = locationOf(error, base) ?? (error instanceof SyntaxError ? await syntaxErrorIn(files) : undefined);
+  const file = relative(base, location?.file ?? source.entry);
+  const position = location ? `:${location.line}${location.column === undefined ? '' : `:${location.column}`}` : '';
   return new AppError(code, `${file}${position}: ${textOf(error, base)}`, { cause: error });
 }
 
@@ -46,7 +46,7 @@ function withoutPaths(text: string, base: string): string {
 }
 
 /** Where an error comes from: what Node prints above it (`file:line`, code, caret), or its first frame in the folder. */
-function placeOf(error: unknown, base: string): Place | undefined {
+function locationOf(error: unknown, base: string): CodeLocation | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const head = /^(\/[^\n]*|file:[^\n]*):(\d+)\n/.exec(stack);
   const file = head?.[1] === undefined ? undefined : pathOf(head[1]);
@@ -61,7 +61,7 @@ function placeOf(error: unknown, base: string): Place | undefined {
 const run = promisify(execFile);
 
 /** Node keeps to itself where JavaScript has a syntax error, unless it is asked to check the file. */
-async function syntaxErrorIn(files: readonly string[]): Promise<Place | undefined> {
+async function syntaxErrorIn(files: readonly string[]): Promise<CodeLocation | undefined> {
   for (const file of files.filter((name) => /\.m?js$/.test(name) && isAbsolute(name))) {
     try {
       await run(process.execPath, ['--check', file], { timeout: 5000, env: {} });

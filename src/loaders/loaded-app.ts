@@ -7,7 +7,7 @@ import type { Reach } from '../tools/reach.ts';
 import { AppModules } from './app-modules.ts';
 import type { AppSource } from './app-source.ts';
 import { appOf } from './code-app.ts';
-import { FileMarks } from './file-marks.ts';
+import { FileVersions } from './file-versions.ts';
 import { loadFailure } from './load-failure.ts';
 import { yamlApp } from './yaml/yaml-app.ts';
 
@@ -28,8 +28,8 @@ export interface LoadOptions {
 
 /** One app on disk, as far as it has been loaded. */
 export class LoadedApp {
-  readonly #marks = new FileMarks();
-  readonly #modules = new AppModules((file) => this.#marks.note(file));
+  readonly #files = new FileVersions();
+  readonly #modules = new AppModules((file) => this.#files.record(file));
   #source: AppSource | undefined;
   #app: App | undefined;
   #failure: AppError | undefined;
@@ -47,7 +47,7 @@ export class LoadedApp {
   /** Loads what has changed since the last time. Never throws: look at `failure`. Resolves with what was replaced. */
   async refresh(source: AppSource, options: LoadOptions): Promise<App | undefined> {
     const moved = this.#source?.entry !== source.entry;
-    const changed = this.#marks.takeChanged();
+    const changed = this.#files.takeChanged();
     if (!moved && changed.length === 0) return undefined;
     this.#modules.changed(changed);
     this.#source = source;
@@ -68,7 +68,7 @@ export class LoadedApp {
 
   async #load(source: AppSource, options: LoadOptions): Promise<App> {
     const { folder, language, name } = source;
-    const note = (file: string): void => this.#marks.note(file);
+    const note = (file: string): void => this.#files.record(file);
     const making =
       language === 'yaml'
         ? yamlApp(source, { ...options, note, importModule: (file) => this.#modules.import(file) })
@@ -84,7 +84,7 @@ export class LoadedApp {
 
   async #readme(folder: string): Promise<string | undefined> {
     const file = join(folder, 'README.md');
-    this.#marks.note(file);
+    this.#files.record(file);
     try {
       return (await readFile(file, 'utf8')).slice(0, maxReadmeLength);
     } catch {

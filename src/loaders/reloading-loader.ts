@@ -27,7 +27,7 @@ export interface DirectoryLoaderOptions {
   readonly costlyReloads?: number;
 }
 
-interface Slot {
+interface AppSlot {
   readonly loaded: LoadedApp;
   checkedAt: number;
   checking: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class DirectoryLoader implements AgentLoader {
   readonly #allowStdioMcp: boolean;
   readonly #reach: Reach;
   readonly #warn: (message: string) => void;
-  readonly #slots = new Map<string, Slot>();
+  readonly #slots = new Map<string, AppSlot>();
   /** How many runs use an app. */
   readonly #retainCounts = new WeakMap<App, { count: number }>();
   /** Replaced apps that are in use. */
@@ -76,7 +76,7 @@ export class DirectoryLoader implements AgentLoader {
     return this.#load(appName, known);
   }
 
-  async #load(appName: string, known: Slot | undefined): Promise<App> {
+  async #load(appName: string, known: AppSlot | undefined): Promise<App> {
     if (known && this.#isFresh(known)) return outcomeOf(known.loaded);
     const slot = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined, reloads: [] };
     slot.checking ??= this.#check(appName, slot).finally(() => {
@@ -96,12 +96,12 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   retain(app: App): () => void {
-    let held = this.#retainCounts.get(app);
-    if (!held) this.#retainCounts.set(app, (held = { count: 0 }));
-    held.count += 1;
+    let use = this.#retainCounts.get(app);
+    if (!use) this.#retainCounts.set(app, (use = { count: 0 }));
+    use.count += 1;
     return () => {
-      held.count -= 1;
-      if (held.count === 0 && this.#retired.delete(app)) this.#closeUnused(app);
+      use.count -= 1;
+      if (use.count === 0 && this.#retired.delete(app)) this.#closeUnused(app);
     };
   }
 
@@ -112,20 +112,20 @@ export class DirectoryLoader implements AgentLoader {
     await Promise.all([...apps, ...this.#retired].map((app) => this.#close(app, [])));
   }
 
-  #isFresh({ checkedAt, checking, loaded }: Slot): boolean {
+  #isFresh({ checkedAt, checking, loaded }: AppSlot): boolean {
     if (checking) return false;
     const isKept = !this.#hotReload && loaded.app !== undefined;
     return isKept || performance.now() - checkedAt < freshMs;
   }
 
-  async #check(appName: string, slot: Slot): Promise<void> {
+  async #check(appName: string, slot: AppSlot): Promise<void> {
     const source = this.#find.find(appName);
     if (!source) {
       this.#forget(appName, slot);
       throw appNotFound(appName);
     }
     this.#slots.set(appName, slot);
-    const told = slot.loaded.failure;
+    const reported = slot.loaded.failure;
     const options = {
       base: this.#find.base,
       strict: this.#strict,
@@ -146,12 +146,12 @@ export class DirectoryLoader implements AgentLoader {
       }
     }
     const { failure, app } = slot.loaded;
-    if (failure && failure !== told) {
+    if (failure && failure !== reported) {
       this.#warn(`${failure.message}${app ? ' (the last version that worked is served)' : ''}`);
     }
   }
 
-  #forget(appName: string, { loaded }: Slot): void {
+  #forget(appName: string, { loaded }: AppSlot): void {
     this.#slots.delete(appName);
     loaded.close();
     if (loaded.app) this.#retire(loaded.app);

@@ -3,7 +3,7 @@ import { isJsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
-import { early, endOf } from './answer-end.ts';
+import { endedEarly, finishOf } from './finish-reason.ts';
 
 type Message = Anthropic.Messages.Message;
 type StreamEvent = Anthropic.Messages.RawMessageStreamEvent;
@@ -38,7 +38,7 @@ function toPart(block: Anthropic.Messages.ContentBlock): Part | undefined {
 
 /** A refusal is an error whatever was said before. */
 const endingOf = (parts: readonly Part[], ending: Ending): ModelResponse =>
-  ending.stop_reason === 'refusal' ? finish(ending) : endOf(parts, finish(ending));
+  ending.stop_reason === 'refusal' ? finish(ending) : finishOf(parts, finish(ending));
 
 function finish({ stop_reason: reason, stop_details: details }: Ending): ModelResponse {
   switch (reason) {
@@ -48,15 +48,15 @@ function finish({ stop_reason: reason, stop_details: details }: Ending): ModelRe
     case 'pause_turn':
       return { finishReason: 'STOP' };
     case 'max_tokens':
-      return early('MAX_TOKENS', 'The model reached the limit of its answer');
+      return endedEarly('MAX_TOKENS', 'The model reached the limit of its answer');
     case 'model_context_window_exceeded':
-      return early('MAX_TOKENS', 'The conversation reached the limit of the model');
+      return endedEarly('MAX_TOKENS', 'The conversation reached the limit of the model');
     case 'refusal':
-      return early('SAFETY', details?.explanation ?? 'The model refused to answer');
+      return endedEarly('SAFETY', details?.explanation ?? 'The model refused to answer');
     case null:
-      return early('OTHER', 'The model ended its answer without a reason');
+      return endedEarly('OTHER', 'The model ended its answer without a reason');
     default:
-      return early('OTHER', `The model ended its answer early: ${String(reason)}`);
+      return endedEarly('OTHER', `The model ended its answer early: ${String(reason)}`);
   }
 }
 
@@ -138,7 +138,9 @@ export function anthropicStream(): AnthropicStream {
       const cut = malformed && ending.stop_reason === 'tool_use';
       return {
         ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
-        ...(cut ? early('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON') : endingOf(parts, ending)),
+        ...(cut
+          ? endedEarly('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON')
+          : endingOf(parts, ending)),
         usageMetadata: usageOf(usage),
         ...(model ? { modelVersion: model } : {}),
       };

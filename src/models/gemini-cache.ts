@@ -23,12 +23,12 @@ interface Cache {
 }
 
 /** What is known of one beginning: model, instruction and tools. */
-interface Beginning {
+interface Prefix {
   readonly fingerprint: string;
   /** Tokens of the last prompt that began with it; undefined before its first answer. */
   tokens: number | undefined;
   cache: Cache | undefined;
-  making: Promise<Cache | undefined> | undefined;
+  creating: Promise<Cache | undefined> | undefined;
   /** The provider refused to cache it; not asked again before this time. */
   refusedUntil: number;
 }
@@ -38,9 +38,9 @@ export interface CacheLease {
   /** The request to send: without its beginning when that is cached. */
   readonly parameters: GenerateContentParameters;
   /** The whole response with a note of the cache that served it. */
-  noted(response: ModelResponse): ModelResponse;
+  withCacheMetadata(response: ModelResponse): ModelResponse;
   /** Whether the call failed because the cache is gone; it is then forgotten. */
-  lost(error: unknown): boolean;
+  isCacheLost(error: unknown): boolean;
   release(): void;
 }
 
@@ -57,51 +57,51 @@ export interface CacheCall {
  */
 export class GeminiCaches {
   /** Least recently used first. */
-  readonly #beginnings = new Map<string, Beginning>();
+  readonly #prefixes = new Map<string, Prefix>();
 
   async lease(call: CacheCall): Promise<CacheLease> {
-    const beginning = this.#find(fingerprintOf(call.parameters), call.caches);
-    const cache = await this.#cacheFor(beginning, call);
+    const prefix = this.#find(fingerprintOf(call.parameters), call.caches);
+    const cache = await this.#cacheFor(prefix, call);
     if (cache) {
       cache.uses += 1;
       cache.active += 1;
     }
-    return leaseOf(beginning, cache, call);
+    return leaseOf(prefix, cache, call);
   }
 
-  #find(fingerprint: string, caches: Caches): Beginning {
-    const known = this.#beginnings.get(fingerprint);
-    const beginning = known ?? {
+  #find(fingerprint: string, caches: Caches): Prefix {
+    const known = this.#prefixes.get(fingerprint);
+    const prefix = known ?? {
       fingerprint,
       tokens: undefined,
       cache: undefined,
-      making: undefined,
+      creating: undefined,
       refusedUntil: 0,
     };
-    this.#beginnings.delete(fingerprint);
-    this.#beginnings.set(fingerprint, beginning);
-    const [oldest] = this.#beginnings.values();
-    if (oldest && this.#beginnings.size > REMEMBERED) {
-      this.#beginnings.delete(oldest.fingerprint);
+    this.#prefixes.delete(fingerprint);
+    this.#prefixes.set(fingerprint, prefix);
+    const [oldest] = this.#prefixes.values();
+    if (oldest && this.#prefixes.size > REMEMBERED) {
+      this.#prefixes.delete(oldest.fingerprint);
       if (oldest.cache) retire(oldest.cache, caches);
     }
-    return beginning;
+    return prefix;
   }
 
-  async #cacheFor(beginning: Beginning, call: CacheCall): Promise<Cache | undefined> {
+  async #cacheFor(prefix: Prefix, call: CacheCall): Promise<Cache | undefined> {
     const { maxInvocations = 10, minTokens = 0 } = call.config;
-    if (beginning.tokens === undefined || beginning.tokens < minTokens) return undefined;
-    const { cache } = beginning;
+    if (prefix.tokens === undefined || prefix.tokens < minTokens) return undefined;
+    const { cache } = prefix;
     const now = Date.now();
     if (cache && cache.state === 'used' && cache.uses < maxInvocations && now < cache.expiresAt - MARGIN_MS)
       return cache;
     if (cache) retire(cache, call.caches);
-    if (now < beginning.refusedUntil) return undefined;
+    if (now < prefix.refusedUntil) return undefined;
     // One call makes it, the others wait for it; it is not theirs to cancel.
-    beginning.making ??= make(beginning, call).finally(() => {
-      beginning.making = undefined;
+    prefix.creating ??= createCache(prefix, call).finally(() => {
+      prefix.creating = undefined;
     });
-    return abortable(beginning.making, call.signal);
+    return abortable(prefix.creating, call.signal);
   }
 }
 
@@ -113,30 +113,30 @@ function fingerprintOf({ model, config = {} }: GenerateContentParameters): strin
     .digest('hex');
 }
 
-async function make(beginning: Beginning, { caches, parameters, config }: CacheCall): Promise<Cache | undefined> {
+async function createCache(prefix: Prefix, { caches, parameters, config }: CacheCall): Promise<Cache | undefined> {
   const { ttlSeconds = 1_800 } = config;
   const { systemInstruction, tools, toolConfig } = parameters.config ?? {};
   const createdAt = Date.now();
   const expiresAt = createdAt + ttlSeconds * 1_000;
-  beginning.cache = undefined;
+  prefix.cache = undefined;
   try {
     const { name } = await caches.create({
       model: parameters.model,
       config: {
         ttl: `${ttlSeconds}s`,
-        displayName: `agent-server ${beginning.fingerprint.slice(0, 12)}`,
+        displayName: `agent-server ${prefix.fingerprint.slice(0, 12)}`,
         abortSignal: AbortSignal.timeout(CREATION_TIMEOUT_MS),
         ...(systemInstruction ? { systemInstruction } : {}),
         ...(tools ? { tools: tools as Tool[] } : {}),
         ...(toolConfig ? { toolConfig } : {}),
       },
     });
-    if (name) beginning.cache = { name, createdAt, expiresAt, uses: 0, active: 0, state: 'used' };
+    if (name) prefix.cache = { name, createdAt, expiresAt, uses: 0, active: 0, state: 'used' };
   } catch {
     // Too little to cache, or no right to: the call is made without, and so are those after it for a while.
-    beginning.refusedUntil = expiresAt;
+    prefix.refusedUntil = expiresAt;
   }
-  return beginning.cache;
+  return prefix.cache;
 }
 
 /** Takes a cache out of use, and deletes it once the last call that uses it is over. */
@@ -149,22 +149,22 @@ function retire(cache: Cache, caches: Caches): void {
   void caches.delete({ name: cache.name }).catch(() => {});
 }
 
-function leaseOf(beginning: Beginning, cache: Cache | undefined, call: CacheCall): CacheLease {
+function leaseOf(prefix: Prefix, cache: Cache | undefined, call: CacheCall): CacheLease {
   const { caches, parameters, config } = call;
   const { maxInvocations = 10 } = config;
   return {
-    parameters: cache ? withoutBeginning(parameters, cache.name) : parameters,
-    noted(response) {
-      beginning.tokens = response.usageMetadata?.promptTokenCount ?? beginning.tokens ?? estimate(parameters);
+    parameters: cache ? withoutPrefix(parameters, cache.name) : parameters,
+    withCacheMetadata(response) {
+      prefix.tokens = response.usageMetadata?.promptTokenCount ?? prefix.tokens ?? estimate(parameters);
       if (!cache) return response;
       const { name: cacheName, createdAt, expiresAt, uses: invocationsUsed } = cache;
-      const { fingerprint } = beginning;
+      const { fingerprint } = prefix;
       const times = { createdAt: createdAt / 1_000, expireTime: expiresAt / 1_000 };
       return { ...response, cacheMetadata: { cacheName, fingerprint, invocationsUsed, ...times } };
     },
-    lost(error) {
+    isCacheLost(error) {
       if (!cache || !(error instanceof ModelError) || !/cached ?content/i.test(error.message)) return false;
-      if (beginning.cache === cache) beginning.cache = undefined;
+      if (prefix.cache === cache) prefix.cache = undefined;
       cache.state = 'gone';
       return true;
     },
@@ -177,7 +177,7 @@ function leaseOf(beginning: Beginning, cache: Cache | undefined, call: CacheCall
 }
 
 /** Requests that use a cache may not say again what is in it. */
-function withoutBeginning(parameters: GenerateContentParameters, cachedContent: string): GenerateContentParameters {
+function withoutPrefix(parameters: GenerateContentParameters, cachedContent: string): GenerateContentParameters {
   const { systemInstruction: _system, tools: _tools, toolConfig: _choice, ...config } = parameters.config ?? {};
   return { ...parameters, config: { ...config, cachedContent } };
 }

@@ -1,19 +1,19 @@
 import { ModelError } from '../core/model.ts';
-import { type LinkEnd, LinkRefused } from './gemini-live-link.ts';
+import { type ConnectionEnd, ConnectionRefused } from './gemini-live-connection.ts';
 import { modelError, transportError } from './model-errors.ts';
 import { retryStrategy } from './retry.ts';
 
 type Secrets = readonly (string | undefined)[];
 
 /** Codes that say that the connection broke, and nothing about the conversation. */
-const broken = new Set([1001, 1005, 1006, 1012, 1013, 1014]);
+const connectionLostCodes = new Set([1001, 1005, 1006, 1012, 1013, 1014]);
 
 /** Why the provider closed a connection. */
-export function closedError({ code, reason }: LinkEnd, secrets: Secrets): ModelError {
+export function closedError({ code, reason }: ConnectionEnd, secrets: Secrets): ModelError {
   const details = reason || `the connection was closed with code ${code}`;
   const known = modelError({ message: details, secrets });
   if (known.category !== 'UNKNOWN_ERROR') return known;
-  const category = code === 1011 ? 'SERVER_ERROR' : broken.has(code) ? 'NETWORK_ERROR' : 'CLIENT_ERROR';
+  const category = code === 1011 ? 'SERVER_ERROR' : connectionLostCodes.has(code) ? 'NETWORK_ERROR' : 'CLIENT_ERROR';
   const message = known.message.replace(/^Unknown model error: /, '');
   return new ModelError(category, `The model provider ended the live connection (${code}): ${message}`, {
     providerCode: `WEBSOCKET_${code}`,
@@ -23,7 +23,7 @@ export function closedError({ code, reason }: LinkEnd, secrets: Secrets): ModelE
 /** Why a connection could not be opened. */
 export function openError(error: unknown, secrets: Secrets): ModelError {
   if (error instanceof ModelError) return error;
-  if (error instanceof LinkRefused) return closedError(error.end, secrets);
+  if (error instanceof ConnectionRefused) return closedError(error.end, secrets);
   const status = error instanceof Error ? /Unexpected server response: (\d{3})/.exec(error.message)?.[1] : undefined;
   if (status !== undefined) {
     return modelError({ message: `the connection was refused with status ${status}`, status: Number(status), secrets });
@@ -32,4 +32,4 @@ export function openError(error: unknown, secrets: Secrets): ModelError {
 }
 
 /** Whether the same may work a moment later. */
-export const mayPass = ({ category }: ModelError): boolean => retryStrategy(category) !== undefined;
+export const isTransient = ({ category }: ModelError): boolean => retryStrategy(category) !== undefined;

@@ -15,7 +15,7 @@ export interface LiveReader {
 }
 
 /** Messages that say nothing to us. */
-const silent = ['setupComplete', 'voiceActivityDetectionSignal', 'voiceActivity'] as const;
+const ignoredMessages = ['setupComplete', 'voiceActivityDetectionSignal', 'voiceActivity'] as const;
 
 export function liveReader(): LiveReader {
   let parts: Part[] = [];
@@ -95,7 +95,8 @@ export function liveReader(): LiveReader {
         responses.push({ liveSessionResumptionUpdate: sessionResumptionUpdate as JsonObject, partial: true });
       }
       if (goAway) responses.push({ goAway: goAway as JsonObject, partial: true });
-      const isKnown = responses.length > 0 || serverContent || toolCall || silent.some((kind) => message[kind]);
+      const isKnown =
+        responses.length > 0 || serverContent || toolCall || ignoredMessages.some((kind) => message[kind]);
       return isKnown ? responses : [unknown(message)];
     },
   };

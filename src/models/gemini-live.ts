@@ -2,10 +2,10 @@ import type { GoogleGenAI } from '@google/genai';
 import { LinkedAbort, delay } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { LiveInput, ModelRequest, ModelResponse } from '../core/model.ts';
-import { closedError, mayPass, openError } from './gemini-live-errors.ts';
-import { LiveLink } from './gemini-live-link.ts';
-import { LiveMemory } from './gemini-live-memory.ts';
+import { LiveConnection } from './gemini-live-connection.ts';
+import { closedError, isTransient, openError } from './gemini-live-errors.ts';
 import { type LiveReader, liveReader } from './gemini-live-messages.ts';
+import { ReplayBuffer } from './gemini-live-replay.ts';
 import { sendLive } from './gemini-live-send.ts';
 import { toLiveConfig } from './gemini-live-setup.ts';
 import { type GeminiService, toGeminiTurns } from './gemini-request.ts';
@@ -18,7 +18,7 @@ const longEnoughMs = 30_000;
 /** How often it is tried again to send to a provider that does not keep up. */
 const sendAgainMs = 50;
 
-export interface GeminiTalkOptions {
+export interface GeminiLiveOptions {
   readonly ai: GoogleGenAI;
   readonly service: GeminiService;
   /** Texts that must not be seen, such as the key. */
@@ -29,38 +29,38 @@ export interface GeminiTalkOptions {
  * Talks with a Gemini model over the Live API. A connection that breaks, or that the provider says it will end, is
  * followed by another which goes on where it ended. Throws ModelError.
  */
-export async function* geminiTalk(
+export async function* geminiLive(
   request: ModelRequest,
   input: AsyncIterable<LiveInput>,
-  { signal, ...options }: GeminiTalkOptions & { readonly signal: AbortSignal },
+  { signal, ...options }: GeminiLiveOptions & { readonly signal: AbortSignal },
 ): AsyncGenerator<ModelResponse, void, void> {
   signal.throwIfAborted();
-  using talk = new GeminiTalk(request, options, signal);
-  yield* talk.responses(input);
+  using session = new GeminiLiveSession(request, options, signal);
+  yield* session.responses(input);
 }
 
 /** One conversation, over as many connections as it takes. */
-class GeminiTalk implements Disposable {
+class GeminiLiveSession implements Disposable {
   readonly #request: ModelRequest;
-  readonly #options: GeminiTalkOptions;
+  readonly #options: GeminiLiveOptions;
   readonly #abort: LinkedAbort;
-  readonly #memory: LiveMemory;
-  #link: LiveLink | undefined;
-  #linkOpened: (() => void) | undefined;
+  readonly #replayBuffer: ReplayBuffer;
+  #connection: LiveConnection | undefined;
+  #connectionOpened: (() => void) | undefined;
   #inputEnd: { readonly error?: unknown } | undefined;
   #tries = 0;
 
-  constructor(request: ModelRequest, options: GeminiTalkOptions, signal: AbortSignal) {
+  constructor(request: ModelRequest, options: GeminiLiveOptions, signal: AbortSignal) {
     this.#request = request;
     this.#options = options;
     this.#abort = new LinkedAbort(signal);
     const resumption = request.liveConfig?.['sessionResumption'];
-    this.#memory = new LiveMemory(resumption as { handle?: string } | false | undefined);
+    this.#replayBuffer = new ReplayBuffer(resumption as { handle?: string } | false | undefined);
     this.#abort.signal.addEventListener('abort', this.#wakeAll, { once: true });
   }
 
   [Symbol.dispose](): void {
-    this.#link?.close();
+    this.#connection?.close();
     this.#abort.abort(new AppError('run_cancelled', 'The conversation is over'));
     this.#abort[Symbol.dispose]();
   }
@@ -68,30 +68,30 @@ class GeminiTalk implements Disposable {
   async *responses(input: AsyncIterable<LiveInput>): AsyncGenerator<ModelResponse, void, void> {
     let isFirst = true;
     for (;;) {
-      const link = await this.#open();
-      if (!link) return;
-      this.#begin(link, isFirst);
+      const connection = await this.#open();
+      if (!connection) return;
+      this.#start(connection, isFirst);
       // Not awaited: it ends with its input, or with the conversation, and tells of failures through #inputEnd.
-      if (isFirst) void this.#pass(input);
+      if (isFirst) void this.#forwardInput(input);
       isFirst = false;
       const reader = liveReader();
-      const goesOn = yield* this.#read(link, reader);
-      this.#link = undefined;
-      link.close();
-      if (!goesOn) return;
+      const continues = yield* this.#read(connection, reader);
+      this.#connection = undefined;
+      connection.close();
+      if (!continues) return;
       if (reader.isAnswering) yield { interrupted: true };
     }
   }
 
   /** Yields what comes over one connection. Returns whether the conversation goes on over another. */
-  async *#read(link: LiveLink, reader: LiveReader): AsyncGenerator<ModelResponse, boolean, void> {
+  async *#read(connection: LiveConnection, reader: LiveReader): AsyncGenerator<ModelResponse, boolean, void> {
     const openedAt = performance.now();
     let isLeaving = false;
     for (;;) {
-      const message = await link.next();
-      this.#check();
-      for (const response of message ? reader.read(message) : link.end ? reader.flush() : []) {
-        this.#memory.received(response);
+      const message = await connection.next();
+      this.#throwIfEnded();
+      for (const response of message ? reader.read(message) : connection.end ? reader.flush() : []) {
+        this.#replayBuffer.received(response);
         if (response.content ?? response.outputTranscription ?? response.inputTranscription) this.#tries = 0;
         if (response.goAway) isLeaving = true;
         yield response;
@@ -100,14 +100,14 @@ class GeminiTalk implements Disposable {
         yield* reader.flush();
         return false;
       }
-      if (!message && link.end) {
-        if (!isLeaving && link.end.code === 1000) return false;
-        const error = closedError(link.end, this.#options.secrets);
+      if (!message && connection.end) {
+        if (!isLeaving && connection.end.code === 1000) return false;
+        const error = closedError(connection.end, this.#options.secrets);
         if (performance.now() - openedAt > longEnoughMs) this.#tries = 0;
-        if (this.#tries > maxTries || (!isLeaving && !mayPass(error))) throw error;
+        if (this.#tries > maxTries || (!isLeaving && !isTransient(error))) throw error;
         return true;
       }
-      if (isLeaving && !reader.isAnswering && !this.#memory.isAsked) {
+      if (isLeaving && !reader.isAnswering && !this.#replayBuffer.isAnswerDue) {
         yield* reader.flush();
         return true;
       }
@@ -115,7 +115,7 @@ class GeminiTalk implements Disposable {
   }
 
   /** A connection, after as many tries as there are left. `undefined` when the client left meanwhile. */
-  async #open(): Promise<LiveLink | undefined> {
+  async #open(): Promise<LiveConnection | undefined> {
     const { ai, service, secrets } = this.#options;
     const { signal } = this.#abort;
     for (;;) {
@@ -124,40 +124,40 @@ class GeminiTalk implements Disposable {
       if (this.#inputEnd) return undefined;
       this.#tries += 1;
       try {
-        const config = toLiveConfig(this.#request, service, this.#memory.handle);
-        return await LiveLink.open(ai, { model: this.#request.model, config }, signal);
+        const config = toLiveConfig(this.#request, service, this.#replayBuffer.handle);
+        return await LiveConnection.open(ai, { model: this.#request.model, config }, signal);
       } catch (error) {
         signal.throwIfAborted();
         const failure = openError(error, secrets);
-        if (!mayPass(failure) || this.#tries > maxTries) throw failure;
+        if (!isTransient(failure) || this.#tries > maxTries) throw failure;
         this.#request.onRetry?.({ attempt: this.#tries, delayMs, error: failure });
       }
     }
   }
 
   /** Tells the provider what it cannot know: the history at first, later what got lost on the way. */
-  #begin(link: LiveLink, isFirst: boolean): void {
-    const { history, inputs } = isFirst ? { history: [], inputs: [] } : this.#memory.again();
-    const isKnown = this.#memory.handle !== undefined;
+  #start(connection: LiveConnection, isFirst: boolean): void {
+    const { history, inputs } = isFirst ? { history: [], inputs: [] } : this.#replayBuffer.replay();
+    const isKnown = this.#replayBuffer.handle !== undefined;
     const contents = [...(isKnown ? [] : this.#request.contents), ...history];
     if (contents.length > 0) {
       const turns = toGeminiTurns(contents, this.#options.service);
       const turnComplete = inputs.length === 0 && turns.at(-1)?.role === 'user';
-      if (turns.length > 0) link.session.sendClientContent({ turns, turnComplete });
+      if (turns.length > 0) connection.session.sendClientContent({ turns, turnComplete });
     }
-    for (const input of inputs) this.#send(link, input);
-    this.#link = link;
-    this.#linkOpened?.();
+    for (const input of inputs) this.#send(connection, input);
+    this.#connection = connection;
+    this.#connectionOpened?.();
   }
 
   /** Hands on what the client says, to whichever connection there is. */
-  async #pass(input: AsyncIterable<LiveInput>): Promise<void> {
+  async #forwardInput(input: AsyncIterable<LiveInput>): Promise<void> {
     try {
       for await (const one of input) {
-        const link = await this.#ready();
-        if (!link) return;
-        this.#memory.sent(one);
-        this.#send(link, one);
+        const connection = await this.#readyConnection();
+        if (!connection) return;
+        this.#replayBuffer.sent(one);
+        this.#send(connection, one);
       }
       this.#inputEnd = {};
     } catch (error) {
@@ -166,30 +166,31 @@ class GeminiTalk implements Disposable {
     this.#wakeAll();
   }
 
-  #send(link: LiveLink, input: LiveInput): void {
+  #send(connection: LiveConnection, input: LiveInput): void {
     // What meets a closed connection is remembered, and sent over the next.
-    if (!link.end) sendLive(link.session, input, { model: this.#request.model, service: this.#options.service });
+    if (!connection.end)
+      sendLive(connection.session, input, { model: this.#request.model, service: this.#options.service });
   }
 
   /** The connection, once there is one that keeps up. `undefined` when the conversation is over. */
-  async #ready(): Promise<LiveLink | undefined> {
+  async #readyConnection(): Promise<LiveConnection | undefined> {
     const { signal } = this.#abort;
     while (!signal.aborted) {
-      if (!this.#link) await new Promise<void>((resolve) => (this.#linkOpened = resolve));
-      else if (this.#link.isBehind) await delay(sendAgainMs, signal).catch(() => {});
-      else return this.#link;
+      if (!this.#connection) await new Promise<void>((resolve) => (this.#connectionOpened = resolve));
+      else if (this.#connection.isCongested) await delay(sendAgainMs, signal).catch(() => {});
+      else return this.#connection;
     }
     return undefined;
   }
 
-  #check(): void {
+  #throwIfEnded(): void {
     this.#abort.signal.throwIfAborted();
     const failure = this.#inputEnd;
     if (failure?.error !== undefined) throw failure.error;
   }
 
   readonly #wakeAll = (): void => {
-    this.#link?.interrupt();
-    this.#linkOpened?.();
+    this.#connection?.interrupt();
+    this.#connectionOpened?.();
   };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { FunctionDeclaration, GenerateConfig, ModelRequest } from '../core/model.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import { toGeminiSchema } from './gemini-schema.ts';
-import { BEGIN, GO_ON } from './paired-turns.ts';
+import { BEGIN, CONTINUE } from './paired-turns.ts';
 
 /** Which of Google's two services is spoken to: they take slightly different requests. */
 export interface GeminiService {
@@ -57,7 +57,7 @@ export function toGeminiTurns(contents: readonly Content[], service: GeminiServi
 
 function endWithUser(turns: GeminiContent[]): void {
   if (turns.at(-1)?.role === 'user') return;
-  turns.push({ role: 'user', parts: [{ text: turns.length === 0 ? BEGIN : GO_ON }] });
+  turns.push({ role: 'user', parts: [{ text: turns.length === 0 ? BEGIN : CONTINUE }] });
 }
 
 function toGeminiPart(part: Part, service: GeminiService): GeminiPart[] {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
-import { endOf } from './answer-end.ts';
+import { finishOf } from './finish-reason.ts';
 import { applyPartialArg } from './partial-args.ts';
 
 /** The whole answer of a call that was not streamed. */
@@ -15,7 +15,7 @@ export function fromGemini(response: GenerateContentResponse, finishMessage?: st
   const content = parts.length > 0 ? { content: { role: 'model', parts } } : {};
   return {
     ...content,
-    ...endOf(parts, finish(candidate, finishMessage)),
+    ...finishOf(parts, finish(candidate, finishMessage)),
     ...details(candidate),
     ...envelope(response),
   };
@@ -130,7 +130,7 @@ export function geminiStream(): GeminiStream {
       const content = parts.length > 0 ? { content: { role: 'model', parts } } : {};
       const message =
         collected.finishReason && collected.errorCode && finishMessage ? { errorMessage: finishMessage } : {};
-      return { ...content, ...endOf(parts, { ...collected, ...message }) };
+      return { ...content, ...finishOf(parts, { ...collected, ...message }) };
     },
   };
 }

@@ -12,7 +12,7 @@ import {
 import { GeminiCaches } from './gemini-cache.ts';
 import { type CallWatch, watchedFetch } from './gemini-fetch.ts';
 import { connectsFor } from './gemini-live-setup.ts';
-import { geminiTalk } from './gemini-live.ts';
+import { geminiLive } from './gemini-live.ts';
 import { toGeminiRequest } from './gemini-request.ts';
 import { fromGemini, geminiStream } from './gemini-response.ts';
 import { modelError, transportError } from './model-errors.ts';
@@ -81,14 +81,15 @@ export function geminiModel(
       const asked = { ...request, model: wireName(request.model) };
       const parameters = toGeminiRequest(asked, { vertex: client.settings.vertex ?? false });
       const call: GeminiCall = { client, parameters, stream: request.stream, signal };
-      return request.contextCache ? cachedAnswer(call, request.contextCache) : answer(call);
+      return request.contextCache ? generateWithCache(call, request.contextCache) : generate(call);
     },
     connectsFor: connectsFor(wireName(name)),
-    connect: (request, input, signal) => talk(client, { ...request, model: wireName(request.model) }, input, signal),
+    connect: (request, input, signal) =>
+      connectLive(client, { ...request, model: wireName(request.model) }, input, signal),
   };
 }
 
-async function* talk(
+async function* connectLive(
   client: GeminiClient,
   request: ModelRequest,
   input: AsyncIterable<LiveInput>,
@@ -96,7 +97,7 @@ async function* talk(
 ): AsyncGenerator<ModelResponse, void, void> {
   const { apiKey, vertex = false } = client.settings;
   const ai = await client.loadLive();
-  yield* geminiTalk(request, input, { ai, service: { vertex }, secrets: [apiKey], signal });
+  yield* geminiLive(request, input, { ai, service: { vertex }, secrets: [apiKey], signal });
 }
 
 interface GeminiCall {
@@ -107,27 +108,30 @@ interface GeminiCall {
 }
 
 /** The same answer, with the beginning of the request kept at the provider. */
-async function* cachedAnswer(call: GeminiCall, config: ContextCacheConfig): AsyncGenerator<ModelResponse, void, void> {
+async function* generateWithCache(
+  call: GeminiCall,
+  config: ContextCacheConfig,
+): AsyncGenerator<ModelResponse, void, void> {
   const { client, parameters, signal } = call;
   signal.throwIfAborted();
   const { caches } = await client.load();
   const lease = await client.caches.lease({ caches, parameters, config, signal });
   let begun = false;
   try {
-    for await (const response of answer({ ...call, parameters: lease.parameters })) {
+    for await (const response of generate({ ...call, parameters: lease.parameters })) {
       begun = true;
-      yield response.partial ? response : lease.noted(response);
+      yield response.partial ? response : lease.withCacheMetadata(response);
     }
     return;
   } catch (error) {
-    if (begun || !lease.lost(error)) throw error;
+    if (begun || !lease.isCacheLost(error)) throw error;
   } finally {
     lease.release();
   }
-  yield* answer(call);
+  yield* generate(call);
 }
 
-async function* answer({
+async function* generate({
   client,
   parameters,
   stream: streams,

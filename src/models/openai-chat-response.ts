@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
-import { early, endOf } from './answer-end.ts';
+import { endedEarly, finishOf } from './finish-reason.ts';
 import { MALFORMED, parseArguments } from './openai-common.ts';
 
 type Completion = OpenAI.Chat.ChatCompletion;
@@ -112,7 +112,7 @@ function chatAnswer() {
       if (text + refusal !== '') parts.push({ text: text + refusal });
       const { parts: called, malformed } = callParts(calls);
       parts.push(...called);
-      const end = refusal === '' ? endOf(parts, finish(reason)) : early('SAFETY', refusal);
+      const end = refusal === '' ? finishOf(parts, finish(reason)) : endedEarly('SAFETY', refusal);
       return {
         ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
         ...(malformed && end.finishReason === 'STOP' ? MALFORMED : end),
@@ -141,13 +141,13 @@ function finish(reason: string | undefined): ModelResponse {
     case 'function_call':
       return { finishReason: 'STOP' };
     case 'length':
-      return early('MAX_TOKENS', 'The model reached the limit of its answer');
+      return endedEarly('MAX_TOKENS', 'The model reached the limit of its answer');
     case 'content_filter':
-      return early('SAFETY', 'The answer was held back by a filter');
+      return endedEarly('SAFETY', 'The answer was held back by a filter');
     case undefined:
-      return early('UNKNOWN_ERROR', 'The model gave no answer and no reason for it');
+      return endedEarly('UNKNOWN_ERROR', 'The model gave no answer and no reason for it');
     default:
-      return early('OTHER', `The model ended its answer early: ${reason}`);
+      return endedEarly('OTHER', `The model ended its answer early: ${reason}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { GenerateConfig } from '../core/model.ts';
-import { early } from './answer-end.ts';
 import { callingMode } from './calling-mode.ts';
+import { endedEarly } from './finish-reason.ts';
 
 /** Whether the model reasons before it answers, and so takes an effort in the place of sampling settings. */
 export function reasons(model: string): boolean {
@@ -88,4 +88,4 @@ export function parseArguments(json: string): JsonObject | undefined {
   }
 }
 
-export const MALFORMED = early('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON');
+export const MALFORMED = endedEarly('MALFORMED_FUNCTION_CALL', 'The arguments of a call are not JSON');

@@ -2,7 +2,7 @@ import type { OpenAI } from 'openai';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
-import { early, endOf } from './answer-end.ts';
+import { endedEarly, finishOf } from './finish-reason.ts';
 import { modelError } from './model-errors.ts';
 import { MALFORMED, parseArguments } from './openai-common.ts';
 
@@ -35,7 +35,7 @@ export function fromResponses(answer: Answer, items: readonly Item[] = answer.ou
       else malformed = true;
     }
   }
-  const end = refusal === '' ? endOf(parts, finish(answer)) : early('SAFETY', refusal);
+  const end = refusal === '' ? finishOf(parts, finish(answer)) : endedEarly('SAFETY', refusal);
   return {
     ...(parts.length > 0 ? { content: { role: 'model', parts } } : {}),
     ...(malformed && end.finishReason === 'STOP' ? MALFORMED : end),
@@ -59,9 +59,10 @@ function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part | und
 
 function finish({ status, incomplete_details: details }: Answer): ModelResponse {
   if (status === undefined || status === 'completed') return { finishReason: 'STOP' };
-  if (details?.reason === 'max_output_tokens') return early('MAX_TOKENS', 'The model reached the limit of its answer');
-  if (details?.reason === 'content_filter') return early('SAFETY', 'The answer was held back by a filter');
-  return early('OTHER', `The model ended its answer early: ${details?.reason ?? status}`);
+  if (details?.reason === 'max_output_tokens')
+    return endedEarly('MAX_TOKENS', 'The model reached the limit of its answer');
+  if (details?.reason === 'content_filter') return endedEarly('SAFETY', 'The answer was held back by a filter');
+  return endedEarly('OTHER', `The model ended its answer early: ${details?.reason ?? status}`);
 }
 
 function usageOf(usage: OpenAI.Responses.ResponseUsage): UsageMetadata {

@@ -7,7 +7,7 @@ export interface Turn {
 }
 
 /** What a model is told when a history would otherwise end, or begin, without the user. */
-export const GO_ON = 'Please go on with what was asked. If there is nothing left to do, say what came of it.';
+export const CONTINUE = 'Please go on with what was asked. If there is nothing left to do, say what came of it.';
 export const BEGIN = 'Please do what the system instruction asks for.';
 
 const NO_ANSWER = 'There is no result: the call was not completed.';
@@ -23,7 +23,7 @@ export function pairedTurns(contents: readonly Content[]): Turn[] {
   let unanswered: FunctionCall[] = [];
   for (const { role, parts } of merged(contents)) {
     if (role === 'user') {
-      turns.push({ role, parts: answeredParts(unanswered, parts) });
+      turns.push({ role, parts: withResponses(unanswered, parts) });
       unanswered = [];
       continue;
     }
@@ -32,8 +32,8 @@ export function pairedTurns(contents: readonly Content[]): Turn[] {
     turns.push({ role, parts: identified });
   }
   if (turns.at(-1)?.role !== 'user') {
-    const parts = answeredParts(unanswered, []);
-    const text = turns.length === 0 ? BEGIN : GO_ON;
+    const parts = withResponses(unanswered, []);
+    const text = turns.length === 0 ? BEGIN : CONTINUE;
     turns.push({ role: 'user', parts: parts.length > 0 ? parts : [{ text }] });
   }
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', parts: [{ text: BEGIN }] });
@@ -61,7 +61,7 @@ function withId(part: Part, place: string): Part {
 /** Ids of other providers may hold what this one refuses. */
 const safeId = (id: string): string => id.replaceAll(/[^\w-]/g, '_').slice(-LONGEST_ID);
 
-function answeredParts(calls: readonly FunctionCall[], parts: readonly Part[]): Part[] {
+function withResponses(calls: readonly FunctionCall[], parts: readonly Part[]): Part[] {
   const answers = new Map<FunctionCall, FunctionResponse>();
   const rest: Part[] = [];
   for (const part of parts) {

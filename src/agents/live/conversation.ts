@@ -7,24 +7,24 @@ import type { RunContext } from '../../core/runtime.ts';
 import { functionCallsOf } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import { changesAnything } from '../callback-context.ts';
-import { freedByUser } from '../freed-calls.ts';
 import type { LlmPlan } from '../llm-plan.ts';
-import { checkedAnswer } from '../model-answer.ts';
 import { countCall } from '../model-call.ts';
+import { checkedResponse } from '../model-response-check.ts';
 import { buildRequest, type LlmStep } from '../request/build-request.ts';
 import { asModelError, failureFields } from '../response-event.ts';
-import { Line } from './line.ts';
+import { callsReleasedByUser } from '../resumed-calls.ts';
+import type { HandoverInput } from './handover-input.ts';
 import { liveConfigOf } from './live-config.ts';
 import { LiveEvents } from './live-events.ts';
-import { LiveTools, liveToolsOf, type Told } from './live-tools.ts';
-import { Mailbox } from './mailbox.ts';
-import type { SharedInput } from './shared-input.ts';
+import { LiveTools, liveToolsOf, type ToolOutput } from './live-tools.ts';
+import { ModelInput } from './model-input.ts';
+import { RendezvousChannel } from './rendezvous-channel.ts';
 import { isTaskCompleted } from './task-completed.ts';
 
 export type ConnectedModel = Model & Required<Pick<Model, 'connect'>>;
 
 /** What is heard next: something of the model, why it failed, that it has hung up, or something of tools. */
-type Heard = { readonly response: ModelResponse } | { readonly failure: unknown } | 'end' | Told;
+type LiveSignal = { readonly response: ModelResponse } | { readonly failure: unknown } | 'end' | ToolOutput;
 
 /**
  * Talks over a connection to the model: what the client says goes in as it comes, and tools run while both talk. Returns
@@ -32,57 +32,57 @@ type Heard = { readonly response: ModelResponse } | { readonly failure: unknown 
  */
 export async function* converse(
   { plan, model }: { plan: LlmPlan; model: ConnectedModel },
-  entered: RunContext,
-  input: SharedInput,
+  runContext: RunContext,
+  input: HandoverInput,
 ): AsyncGenerator<Event, string | undefined, void> {
-  using abort = new LinkedAbort(entered.signal);
-  const ctx: RunContext = { ...entered, signal: abort.signal };
+  using abort = new LinkedAbort(runContext.signal);
+  const ctx: RunContext = { ...runContext, signal: abort.signal };
   const { definition } = plan;
   const step = await liveStep(plan, model.name, ctx);
   if (step.callbacks && changesAnything(step.callbacks.actions)) {
     yield newEvent(ctx, definition.name, { actions: step.callbacks.actions });
   }
-  const { request, tools, remake } = step;
-  const mailbox = new Mailbox<Told>();
-  const running = new LiveTools({ definition, tools, ctx, mailbox });
-  const line = new Line(input, {
-    onSaid: (said) => running.overhear(said),
-    onVerdict: () => void resume(ctx, running, mailbox),
+  const { request, tools, contentsSource } = step;
+  const toolOutputs = new RendezvousChannel<ToolOutput>();
+  const liveTools = new LiveTools({ definition, tools, ctx, toolOutputs });
+  const modelInput = new ModelInput(input, {
+    onClientInput: (said) => liveTools.tapInput(said),
+    onUserResponse: () => void runResumedCalls(ctx, liveTools, toolOutputs),
   });
-  using events = new LiveEvents({ definition, tools: tools.byName, request, remake, ctx });
+  using events = new LiveEvents({ definition, tools: tools.byName, request, contentsSource, ctx });
   request.onRetry = (retry) => events.noteRetry(retry);
   const onStop = (): void => {
     const reason = new AppError('run_cancelled', `The conversation with "${definition.name}" is over`);
-    line.close();
-    running.close(reason);
+    modelInput.close();
+    liveTools.close(reason);
     abort.abort(reason);
-    mailbox.close();
+    toolOutputs.close();
   };
-  const sources = [heardFrom(model, request, line.inputs(), ctx.signal), mailbox];
-  for await (const heard of merge<Heard>(sources, { onStop })) {
-    if (heard === 'end') return undefined;
-    if ('failure' in heard) {
-      yield newEvent(ctx, definition.name, failureFields(heard.failure, ctx));
-      throw asModelError(heard.failure);
+  const sources = [modelSignals(model, request, modelInput.inputs(), ctx.signal), toolOutputs];
+  for await (const signal of merge<LiveSignal>(sources, { onStop })) {
+    if (signal === 'end') return undefined;
+    if ('failure' in signal) {
+      yield newEvent(ctx, definition.name, failureFields(signal.failure, ctx));
+      throw asModelError(signal.failure);
     }
-    if ('response' in heard) {
-      const { response } = heard;
-      if (response.toolCallCancellation) running.cancel(response.toolCallCancellation.ids);
+    if ('response' in signal) {
+      const { response } = signal;
+      if (response.toolCallCancellation) liveTools.cancel(response.toolCallCancellation.ids);
       const event = events.eventOf(response);
       if (event) yield event;
       if (response.turnComplete) ctx.calls.count = 0;
       const calls = event && !event.partial ? functionCallsOf(event.content) : [];
       if (calls.length > 0) {
         countCall(ctx);
-        running.start(calls);
+        liveTools.start(calls);
       }
       continue;
     }
-    const { event, tells } = heard;
+    const { event, forModel } = signal;
     yield event;
     if (event.actions.transferToAgent !== undefined) return event.actions.transferToAgent;
     if (isTaskCompleted(event) || event.actions.endOfAgent || ctx.control.ended) return undefined;
-    if (tells) line.send(tells);
+    if (forModel) modelInput.send(forModel);
   }
   return undefined;
 }
@@ -101,15 +101,15 @@ async function liveStep(plan: LlmPlan, model: string, ctx: RunContext): Promise<
 }
 
 /** What the model says, and how it ended. */
-async function* heardFrom(
+async function* modelSignals(
   model: ConnectedModel,
   request: ModelRequest,
   inputs: AsyncIterable<LiveInput>,
   signal: AbortSignal,
-): AsyncGenerator<Heard, void, void> {
+): AsyncGenerator<LiveSignal, void, void> {
   try {
     for await (const given of stopOnAbort(model.connect(request, inputs, signal), signal)) {
-      yield { response: checkedAnswer(given) };
+      yield { response: checkedResponse(given) };
     }
     yield 'end';
   } catch (failure) {
@@ -119,11 +119,15 @@ async function* heardFrom(
 }
 
 /** Goes on with the calls the user has allowed. */
-async function resume(ctx: RunContext, running: LiveTools, mailbox: Mailbox<Told>): Promise<void> {
+async function runResumedCalls(
+  ctx: RunContext,
+  liveTools: LiveTools,
+  toolOutputs: RendezvousChannel<ToolOutput>,
+): Promise<void> {
   try {
-    const freed = await freedByUser(ctx);
-    if (freed) running.resume(freed);
+    const resumed = await callsReleasedByUser(ctx);
+    if (resumed) liveTools.resume(resumed);
   } catch (error) {
-    mailbox.fail(error);
+    toolOutputs.fail(error);
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { RunConfig } from '../../schemas/run.ts';
 
-const passedOn = [
+const passedThrough = [
   'speechConfig',
   'realtimeInputConfig',
   'proactivity',
@@ -23,6 +23,6 @@ export function liveConfigOf(config: RunConfig): JsonObject {
   };
   const output = config.outputAudioTranscription ?? (speaks ? {} : undefined);
   if (output) live['outputAudioTranscription'] = output;
-  for (const setting of passedOn) if (config[setting] !== undefined) live[setting] = config[setting];
+  for (const setting of passedThrough) if (config[setting] !== undefined) live[setting] = config[setting];
   return live;
 }

@@ -8,13 +8,13 @@ import type { OpenSpan } from '../../telemetry/spans.ts';
 import { CallIds, longRunningIds } from '../call-ids.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { noteAnswer, noteRequest, openModelSpan, retryNotes } from '../model-span.ts';
-import type { Remake } from '../request/request-text.ts';
+import type { ContentsSource } from '../request/request-text.ts';
 
 interface LiveEventsOptions {
   readonly definition: LlmDefinition;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly request: ModelRequest;
-  readonly remake: Remake | undefined;
+  readonly contentsSource: ContentsSource | undefined;
   readonly ctx: RunContext;
 }
 
@@ -44,8 +44,9 @@ export class LiveEvents implements Disposable {
     }
     const longRunning = content && longRunningIds(functionCallsOf(content), tools);
     if (longRunning) event.longRunningToolIds = longRunning;
-    const said = response.outputTranscription?.text ?? sentence(content);
-    if (definition.outputKey !== undefined && said) define(event.actions.stateDelta, definition.outputKey, said);
+    const spokenText = response.outputTranscription?.text ?? finalText(content);
+    if (definition.outputKey !== undefined && spokenText)
+      define(event.actions.stateDelta, definition.outputKey, spokenText);
     if (content ?? response.outputTranscription) {
       noteAnswer(this.#open(), event);
       this.#span = undefined;
@@ -60,13 +61,13 @@ export class LiveEvents implements Disposable {
 
   #open(): OpenSpan {
     if (this.#span) return this.#span;
-    const { request, remake, ctx } = this.#options;
+    const { request, contentsSource, ctx } = this.#options;
     this.#span = openModelSpan(request, ctx);
-    noteRequest(this.#span, request, ctx, remake);
+    noteRequest(this.#span, request, ctx, contentsSource);
     return this.#span;
   }
 }
 
 /** The text of an answer; `undefined` when it calls functions. */
-const sentence = (content: Content | undefined): string | undefined =>
+const finalText = (content: Content | undefined): string | undefined =>
   functionCallsOf(content).length > 0 ? undefined : textOf(content);

@@ -8,12 +8,12 @@ import { type LlmPlan, modelFor, planFor } from '../llm-plan.ts';
 import { stepTools } from '../step-tools.ts';
 import { transferTarget } from '../transfer.ts';
 import { type ConnectedModel, converse } from './conversation.ts';
-import { SharedInput } from './shared-input.ts';
-import { isStep, taskCompleted, taskCompletedText } from './task-completed.ts';
-import { serveTurns, takesMedia } from './turns.ts';
+import { HandoverInput } from './handover-input.ts';
+import { isSequenceStep, taskCompleted, taskCompletedText } from './task-completed.ts';
+import { serveTurnByTurn, needsConnection } from './turn-by-turn.ts';
 
 /** Answers one message of the user, by the plan given. */
-export type TakeTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
+export type RunTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
 
 /**
  * Talks with a live client until it has nothing more to say, or until another agent is handed over to, which then
@@ -21,27 +21,30 @@ export type TakeTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
  */
 export function runLive(
   definition: LlmDefinition,
-  { ctx, input, takeTurn }: { ctx: RunContext; input: AsyncIterable<LiveInput>; takeTurn: TakeTurn },
+  { ctx, input, runTurn }: { ctx: RunContext; input: AsyncIterable<LiveInput>; runTurn: RunTurn },
 ): AsyncIterable<Event> {
-  const shared = SharedInput.of(input);
+  const handoverInput = HandoverInput.of(input);
   const plan = livePlan(planFor(definition, ctx), ctx);
   const model = modelFor(plan, ctx);
-  const connected = hasConnection(model) ? model : undefined;
-  const beyond = async function* (outcome: string | typeof takesMedia): AsyncGenerator<Event, void, void> {
+  const connected = canConnect(model) ? model : undefined;
+  const continueWith = async function* (outcome: string | typeof needsConnection): AsyncGenerator<Event, void, void> {
     let target: string | undefined = typeof outcome === 'string' ? outcome : undefined;
-    if (connected && target === undefined) target = yield* converse({ plan, model: connected }, ctx, shared);
-    if (target !== undefined) yield* enterLive(transferTarget(target, ctx), ctx, shared);
+    if (connected && target === undefined) target = yield* converse({ plan, model: connected }, ctx, handoverInput);
+    if (target !== undefined) yield* enterLive(transferTarget(target, ctx), ctx, handoverInput);
   };
-  if (connected && connected.connectsFor !== 'media') return beyond(takesMedia);
-  const turn = (turnCtx: RunContext): AsyncIterable<Event> => takeTurn(turnCtx, plan);
-  return serveTurns({ turn, canConnect: connected !== undefined, beyond }, ctx, shared);
+  if (connected && connected.connectsFor !== 'media') return continueWith(needsConnection);
+  return serveTurnByTurn(
+    { runTurn: (turnCtx) => runTurn(turnCtx, plan), canConnect: connected !== undefined, continueWith },
+    ctx,
+    handoverInput,
+  );
 }
 
-const hasConnection = (model: Model): model is ConnectedModel => model.connect !== undefined;
+const canConnect = (model: Model): model is ConnectedModel => model.connect !== undefined;
 
 /** An agent of a sequence has to be able to say that it is done: there is no end of its turn to tell by. */
 function livePlan(plan: LlmPlan, ctx: RunContext): LlmPlan {
-  if (!isStep(ctx)) return plan;
+  if (!isSequenceStep(ctx)) return plan;
   const tools = [...plan.tools, taskCompleted];
   return {
     ...plan,

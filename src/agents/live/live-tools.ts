@@ -8,37 +8,37 @@ import type { RunContext, Tool, ToolContext } from '../../core/runtime.ts';
 import type { Content, FunctionCall } from '../../schemas/content.ts';
 import { type Event, type EventActions, newActions } from '../../schemas/event.ts';
 import { ToolCallContext } from '../callback-context.ts';
-import type { Resumption } from '../freed-calls.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
+import type { ResumedCalls } from '../resumed-calls.ts';
 import { type StepTools, withTool } from '../step-tools.ts';
-import { answerCalls } from '../tool-phase.ts';
+import { runCalls } from '../tool-phase.ts';
 import { asResponse } from '../tool-result.ts';
-import type { Mailbox } from './mailbox.ts';
-import { Overheard } from './overheard.ts';
+import { InputTap } from './input-tap.ts';
+import type { RendezvousChannel } from './rendezvous-channel.ts';
 import { isStreaming, stopStreaming, stopStreamingTool } from './stop-streaming.ts';
 
 /** Something tools have to say: an event, and what of it the model is told once it is stored. */
-export interface Told {
+export interface ToolOutput {
   readonly event: Event;
-  readonly tells: Content | undefined;
+  readonly forModel: Content | undefined;
 }
 
-interface Running {
+interface RunningCall {
   readonly context: ToolContext;
-  readonly giveUp: (reason: AppError) => void;
+  readonly abandon: (reason: AppError) => void;
 }
 
-interface Stream {
+interface RunningStream {
   readonly name: string;
-  readonly stop: LinkedAbort;
-  readonly overheard: Overheard;
+  readonly abort: LinkedAbort;
+  readonly tap: InputTap;
 }
 
 interface LiveToolsOptions {
   readonly definition: LlmDefinition;
   readonly tools: StepTools;
   readonly ctx: RunContext;
-  readonly mailbox: Mailbox<Told>;
+  readonly toolOutputs: RendezvousChannel<ToolOutput>;
 }
 
 /** Runs tools while the conversation goes on. What comes of them goes into the mailbox. */
@@ -46,32 +46,32 @@ export class LiveTools {
   readonly #definition: LlmDefinition;
   readonly #tools: StepTools;
   readonly #ctx: RunContext;
-  readonly #mailbox: Mailbox<Told>;
-  readonly #running = new Map<string, Running>();
-  readonly #streams = new Map<string, Stream>();
+  readonly #toolOutputs: RendezvousChannel<ToolOutput>;
+  readonly #running = new Map<string, RunningCall>();
+  readonly #streams = new Map<string, RunningStream>();
   readonly #cancelled = new Set<string | undefined>();
 
-  constructor({ definition, tools, ctx, mailbox }: LiveToolsOptions) {
+  constructor({ definition, tools, ctx, toolOutputs }: LiveToolsOptions) {
     this.#definition = definition;
     this.#ctx = ctx;
-    this.#mailbox = mailbox;
-    const byName = new Map([...tools.byName].map(([name, tool]) => [name, this.#inLive(tool)]));
+    this.#toolOutputs = toolOutputs;
+    const byName = new Map([...tools.byName].map(([name, tool]) => [name, this.#liveTool(tool)]));
     this.#tools = { ...tools, byName };
   }
 
   /** Runs the calls of one message of the model, all at once. */
   start(calls: readonly FunctionCall[]): void {
-    void this.#answer({ calls }, false);
+    void this.#run({ calls }, false);
   }
 
   /** Runs calls the user has set free. The model had an answer to them before, so it is told of this one in words. */
-  resume(freed: Resumption): void {
-    void this.#answer(freed, true);
+  resume(resumed: ResumedCalls): void {
+    void this.#run(resumed, true);
   }
 
   /** Lets streams that listen along hear what the client said. */
-  overhear(input: LiveInput): void {
-    for (const { overheard } of this.#streams.values()) overheard.hear(input);
+  tapInput(input: LiveInput): void {
+    for (const { tap } of this.#streams.values()) tap.push(input);
   }
 
   /** Gives up calls whose answers the model does not want any more. */
@@ -79,51 +79,51 @@ export class LiveTools {
     const reason = new AppError('run_cancelled', 'The call was cancelled: the user interrupted it');
     for (const id of ids) {
       this.#cancelled.add(id);
-      this.#running.get(id)?.giveUp(reason);
-      this.#streams.get(id)?.stop.abort(reason);
+      this.#running.get(id)?.abandon(reason);
+      this.#streams.get(id)?.abort.abort(reason);
     }
   }
 
   /** Stops all that runs. */
   close(reason: AppError): void {
-    for (const { giveUp } of this.#running.values()) giveUp(reason);
-    for (const { stop } of this.#streams.values()) stop.abort(reason);
+    for (const { abandon } of this.#running.values()) abandon(reason);
+    for (const { abort } of this.#streams.values()) abort.abort(reason);
   }
 
   /** Failures of tools are answers; what gets here, such as a callback that throws, ends the conversation. */
-  async #answer(freed: { calls: readonly FunctionCall[] } & Partial<Resumption>, inWords: boolean): Promise<void> {
+  async #run(run: { calls: readonly FunctionCall[] } & Partial<ResumedCalls>, asText: boolean): Promise<void> {
     try {
-      const phase = { definition: this.#definition, tools: this.#tools, ...freed };
-      for await (const event of answerCalls(phase, this.#ctx)) {
-        const isTaken = await this.#mailbox.put({ event, tells: this.#tellsOf(event, inWords) });
-        if (!isTaken) return;
+      const phase = { definition: this.#definition, tools: this.#tools, ...run };
+      for await (const event of runCalls(phase, this.#ctx)) {
+        const isReceived = await this.#toolOutputs.send({ event, forModel: this.#forModel(event, asText) });
+        if (!isReceived) return;
       }
     } catch (error) {
-      this.#mailbox.fail(error);
+      this.#toolOutputs.fail(error);
     }
   }
 
   /** The answers in an event of tools, as the model gets them. */
-  #tellsOf({ content }: Event, inWords: boolean): Content | undefined {
+  #forModel({ content }: Event, asText: boolean): Content | undefined {
     const parts = (content?.parts ?? []).filter(
       ({ functionResponse }) => functionResponse && !this.#cancelled.has(functionResponse.id),
     );
     if (parts.length === 0) return undefined;
-    if (!inWords) return { role: 'user', parts };
+    if (!asText) return { role: 'user', parts };
     const texts = parts.flatMap(({ functionResponse: answer }) =>
-      answer ? [{ text: returned(answer.name, answer.response) }] : [],
+      answer ? [{ text: outputText(answer.name, answer.response) }] : [],
     );
     return { role: 'user', parts: texts };
   }
 
   /** The tool as it is in a conversation: calls can be cancelled, and streams tell their items as they come. */
-  #inLive(tool: Tool): Tool {
-    if (tool === stopStreaming) return stopStreamingTool((name) => this.#stop(name));
+  #liveTool(tool: Tool): Tool {
+    if (tool === stopStreaming) return stopStreamingTool((name) => this.#stopStreams(name));
     if (isStreaming(tool)) {
       return {
         ...tool,
         run: (args, { functionCallId }) => {
-          void this.#follow(tool, args, functionCallId);
+          void this.#runStream(tool, args, functionCallId);
           return { status: `"${tool.name}" is running. What it finds will be told as it comes.` };
         },
       };
@@ -135,11 +135,11 @@ export class LiveTools {
   async #cancellable(context: ToolContext, run: () => Promise<unknown>): Promise<unknown> {
     const id = context.functionCallId;
     const cancelled = Promise.withResolvers<never>();
-    const giveUp = (reason: AppError): void => {
-      if (context instanceof ToolCallContext) context.giveUp(reason);
+    const abandon = (reason: AppError): void => {
+      if (context instanceof ToolCallContext) context.abandon(reason);
       cancelled.reject(reason);
     };
-    this.#running.set(id, { context, giveUp });
+    this.#running.set(id, { context, abandon });
     try {
       return await Promise.race([run(), cancelled.promise]);
     } finally {
@@ -148,37 +148,37 @@ export class LiveTools {
   }
 
   /** Tells the items of a stream, one after another. */
-  async #follow(tool: Tool & Required<Pick<Tool, 'stream'>>, args: JsonObject, callId: string): Promise<void> {
+  async #runStream(tool: Tool & Required<Pick<Tool, 'stream'>>, args: JsonObject, callId: string): Promise<void> {
     using stop = new LinkedAbort(this.#ctx.signal);
     const context = new ToolCallContext({ ...this.#ctx, signal: stop.signal }, callId);
-    const overheard = new Overheard();
-    context.liveInput = overheard;
-    this.#streams.set(callId, { name: tool.name, stop, overheard });
+    const tap = new InputTap();
+    context.liveInput = tap;
+    this.#streams.set(callId, { name: tool.name, abort: stop, tap });
     try {
       for await (const item of stopOnAbort(tool.stream(args, context), stop.signal)) {
-        if (!(await this.#tell(tool.name, asResponse(item), context))) return;
+        if (!(await this.#emit(tool.name, asResponse(item), context))) return;
       }
     } catch (error) {
       const thrown = this.#ctx.errors?.detail(error);
-      if (!stop.signal.aborted) await this.#tell(tool.name, { error: errorText(error) }, context, thrown);
+      if (!stop.signal.aborted) await this.#emit(tool.name, { error: errorText(error) }, context, thrown);
     } finally {
       this.#streams.delete(callId);
-      overheard.end();
+      tap.end();
       context.release();
     }
   }
 
-  #tell(name: string, response: JsonObject, context: ToolCallContext, thrown?: ThrownDetail): Promise<boolean> {
-    const content = { role: 'user', parts: [{ text: returned(name, response) }] };
-    const event = newEvent(this.#ctx, this.#ctx.agent.name, { content, actions: takenFrom(context) });
+  #emit(name: string, response: JsonObject, context: ToolCallContext, thrown?: ThrownDetail): Promise<boolean> {
+    const content = { role: 'user', parts: [{ text: outputText(name, response) }] };
+    const event = newEvent(this.#ctx, this.#ctx.agent.name, { content, actions: takeChanges(context) });
     if (thrown) event.customMetadata = { toolErrors: { [context.functionCallId]: { ...thrown } } };
-    return this.#mailbox.put({ event, tells: content });
+    return this.#toolOutputs.send({ event, forModel: content });
   }
 
   /** Returns how many streams of the name were stopped. */
-  #stop(name: string): number {
+  #stopStreams(name: string): number {
     const found = [...this.#streams.values()].filter((stream) => stream.name === name);
-    for (const { stop } of found) stop.abort(new AppError('run_cancelled', `"${name}" was stopped`));
+    for (const { abort } of found) abort.abort(new AppError('run_cancelled', `"${name}" was stopped`));
     return found.length;
   }
 }
@@ -188,11 +188,11 @@ export function liveToolsOf(agent: string, tools: StepTools): StepTools {
   return [...tools.byName.values()].some(isStreaming) ? withTool(agent, tools, stopStreaming) : tools;
 }
 
-const returned = (name: string, response: JsonObject): string =>
+const outputText = (name: string, response: JsonObject): string =>
   `The function "${name}" returned: ${JSON.stringify(response)}`;
 
 /** What the stream has changed since its last item. */
-function takenFrom({ actions }: ToolCallContext): EventActions {
+function takeChanges({ actions }: ToolCallContext): EventActions {
   const taken = newActions();
   for (const kind of ['stateDelta', 'artifactDelta'] as const) {
     Object.assign(taken[kind], actions[kind]);

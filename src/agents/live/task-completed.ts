@@ -18,7 +18,7 @@ export const taskCompleted: Tool = {
 export const taskCompletedText = `When you have done what is asked of you, call \`${taskCompletedName}\` to let the next agent begin. Write nothing besides that call.`;
 
 /** Whether the context's agent is a step of a sequence. */
-export const isStep = (ctx: RunContext): boolean =>
+export const isSequenceStep = (ctx: RunContext): boolean =>
   indexTree(ctx.app.rootAgent).parentOf(ctx.agent)?.kind === 'sequential';
 
 /** Whether this is the answer to an agent that said its task is done. */
@@ -30,7 +30,7 @@ export function isTaskCompleted({ content }: Event): boolean {
 }
 
 /** Whether another agent has left the word to this one in the same run, so that it should begin by itself. */
-export function isCalledUpon({ agent, invocationId, session }: RunContext): boolean {
+export function wasHandedOver({ agent, invocationId, session }: RunContext): boolean {
   const last = session.events.findLast((event) => event.author !== 'user' && event.content !== undefined);
   if (last?.invocationId !== invocationId || last.author === agent.name) return false;
   return last.actions.transferToAgent === agent.name || isTaskCompleted(last);

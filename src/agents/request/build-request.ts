@@ -5,10 +5,10 @@ import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
 import { examplesText } from '../../tools/examples.ts';
-import { StepContext } from '../callback-context.ts';
+import { CallbackContextImpl } from '../callback-context.ts';
 import { codeAsText } from '../code-blocks.ts';
 import { isLocal } from '../code-execution.ts';
-import { dataFilesIn, namesForFiles } from '../data-files.ts';
+import { dataFilesIn, withFileNames } from '../data-files.ts';
 import { joinSections } from '../instructions.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
 import { type LlmPlan, toolsOf } from '../llm-plan.ts';
@@ -17,16 +17,16 @@ import { answerToolName } from '../reserved-names.ts';
 import { missingText, only, type StepTools, withTool } from '../step-tools.ts';
 import { buildContents, type View } from './contents.ts';
 import { groupsCalls } from './grouping.ts';
-import type { Remake } from './request-text.ts';
+import type { ContentsSource } from './request-text.ts';
 
 /** One question to the model, and the tools its answer may call. */
 export interface LlmStep {
   readonly request: ModelRequest;
   readonly tools: StepTools;
   /** How the request's contents are made again. `undefined` where they are not those of the session any more. */
-  readonly remake: Remake | undefined;
+  readonly contentsSource: ContentsSource | undefined;
   /** What the callbacks of this step share; absent while nobody needed it. */
-  readonly callbacks: StepContext | undefined;
+  readonly callbacks: CallbackContextImpl | undefined;
 }
 
 /** Builds the request of one step for a model of this name, in the order of ADK's request processors. */
@@ -37,16 +37,17 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   if (definition.outputSchema && answersByTool) {
     tools = withTool(definition.name, tools, answerTool(definition.outputSchema));
   }
-  const isEdited = tools.shapers.length > 0 || hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
-  let callbacks = isEdited ? new StepContext(ctx) : undefined;
-  if (hasHook(ctx, 'beforeToolSelection')) tools = await selectTools(tools, (callbacks ??= new StepContext(ctx)));
+  const isEdited = tools.requestProcessors.length > 0 || hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
+  let callbacks = isEdited ? new CallbackContextImpl(ctx) : undefined;
+  if (hasHook(ctx, 'beforeToolSelection'))
+    tools = await selectTools(tools, (callbacks ??= new CallbackContextImpl(ctx)));
 
   const config: GenerateConfig = isEdited ? cloneJson(definition.config) : { ...definition.config };
   if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
   if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
-  const { contents, remake } = contentsFor(definition, viewOf(definition, model, ctx), ctx, isEdited);
-  const asked = instructionsOf(plan, ctx);
-  instruct(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
+  const { contents, contentsSource } = contentsFor(definition, viewOf(definition, model, ctx), ctx, isEdited);
+  const asked = instructionTexts(plan, ctx);
+  setInstruction(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
   if (tools.declarations.length > 0) {
     config.tools = [{ functionDeclarations: isEdited ? cloneJson([...tools.declarations]) : [...tools.declarations] }];
   }
@@ -54,8 +55,8 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   if (ctx.app.contextCache) request.contextCache = ctx.app.contextCache;
   if (definition.codeExecutor) await definition.codeExecutor.processRequest?.(request);
   appendInstruction(request, missingText(tools.missing));
-  if (callbacks) for (const item of tools.shapers) await item.processRequest?.(request, callbacks);
-  return { request, tools, remake, callbacks };
+  if (callbacks) for (const item of tools.requestProcessors) await item.processRequest?.(request, callbacks);
+  return { request, tools, contentsSource, callbacks };
 }
 
 const viewOf = (definition: LlmDefinition, model: string, { branch, runConfig }: RunContext): View => ({
@@ -71,20 +72,20 @@ function contentsFor(
   view: View,
   ctx: RunContext,
   isEdited: boolean,
-): Pick<LlmStep, 'remake'> & { contents: Content[] } {
+): Pick<LlmStep, 'contentsSource'> & { contents: Content[] } {
   const { events } = ctx.session;
   const contents = buildContents(events, view);
   const { codeExecutor } = definition;
   if (!isEdited && !definition.planner && !codeExecutor && definition.staticInstruction === '') {
     // Histories only grow, so their beginning says what a request was made of.
-    return { contents, remake: { count: events.length, view } };
+    return { contents, contentsSource: { count: events.length, view } };
   }
   let seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;
   if (isLocal(codeExecutor)) {
-    if (codeExecutor.optimizeDataFile) seen = namesForFiles(seen, dataFilesIn(ctx.session.events));
+    if (codeExecutor.optimizeDataFile) seen = withFileNames(seen, dataFilesIn(ctx.session.events));
     seen = seen.map((content) => codeAsText(content, codeExecutor));
   }
-  return { contents: isEdited ? cloneJson(seen) : seen, remake: undefined };
+  return { contents: isEdited ? cloneJson(seen) : seen, contentsSource: undefined };
 }
 
 /** A plan made in the open is stored as a thought; the model should see it as what it wrote. */
@@ -101,7 +102,7 @@ interface InstructionTexts {
 }
 
 /** Waits only for what has to be waited for. */
-function instructionsOf({ globalInstruction, definition }: LlmPlan, ctx: RunContext): MaybePromise<InstructionTexts> {
+function instructionTexts({ globalInstruction, definition }: LlmPlan, ctx: RunContext): MaybePromise<InstructionTexts> {
   const shared = globalInstruction?.(ctx) ?? '';
   const own = definition.instruction?.(ctx) ?? '';
   const examples = definition.examples ? examplesFor(definition.examples, ctx) : '';
@@ -115,7 +116,7 @@ function instructionsOf({ globalInstruction, definition }: LlmPlan, ctx: RunCont
   }));
 }
 
-function instruct(
+function setInstruction(
   plan: LlmPlan,
   config: GenerateConfig,
   { contents, answersByTool, texts }: { contents: Content[]; answersByTool: boolean; texts: InstructionTexts },
@@ -154,7 +155,7 @@ function startOfUserTurn(contents: readonly Content[]): number {
 }
 
 /** Lets plugins narrow what the model may see; the tool for the final answer always stays. */
-async function selectTools(tools: StepTools, callbacks: StepContext): Promise<StepTools> {
+async function selectTools(tools: StepTools, callbacks: CallbackContextImpl): Promise<StepTools> {
   let left = tools;
   for (const plugin of callbacks.run.plugins) {
     const params = { tools: left.byName, context: callbacks };

@@ -46,7 +46,7 @@ interface Collected {
   edited: boolean;
 }
 
-const nothing = (): Collected => ({ contents: [], hasTools: false, paired: 0, edited: false });
+const emptyCollection = (): Collected => ({ contents: [], hasTools: false, paired: 0, edited: false });
 
 /** A view of a history up to an event. It never changes, since histories only grow, so the next step goes on from it. */
 interface Prefix extends Collected {
@@ -62,7 +62,7 @@ const views = new WeakMap<Event, Map<string, Prefix>>();
 
 function history(events: readonly Event[], view: View): Collected {
   const [first] = events;
-  if (first === undefined || events.length < shortHistory) return collect(nothing(), events, view, 0);
+  if (first === undefined || events.length < shortHistory) return collect(emptyCollection(), events, view, 0);
   let byView = views.get(first);
   if (!byView) views.set(first, (byView = new Map()));
   const key = view.branch === undefined ? view.agent : `${view.agent} ${view.branch}`;
@@ -70,7 +70,7 @@ function history(events: readonly Event[], view: View): Collected {
   if (!prefix || events[prefix.count - 1] !== prefix.last) {
     const [oldest] = byView.keys();
     if (byView.size >= maxViews && oldest !== undefined) byView.delete(oldest);
-    byView.set(key, (prefix = { ...nothing(), last: undefined, count: 0 }));
+    byView.set(key, (prefix = { ...emptyCollection(), last: undefined, count: 0 }));
   }
   collect(prefix, events, view, prefix.count);
   if (prefix.edited) byView.delete(key);
@@ -89,7 +89,7 @@ function collect(found: Collected, events: readonly Event[], view: View, from: n
         found.edited = true;
         break;
       }
-      event = spoken(event);
+      event = withTranscript(event);
     }
     const { content } = event;
     if (content === undefined) continue;
@@ -110,7 +110,7 @@ function collect(found: Collected, events: readonly Event[], view: View, from: n
 
 /** What came since the user or another agent last spoke, preceded by the calls that it answers. */
 function currentTurn(events: readonly Event[], view: View): Collected {
-  const found = collect(nothing(), events, view, turnStart(events, view));
+  const found = collect(emptyCollection(), events, view, turnStart(events, view));
   if (!found.hasTools || found.paired === found.contents.length) return found;
   const open = new Set<string | undefined>();
   for (const { parts } of found.contents) {
@@ -121,7 +121,7 @@ function currentTurn(events: readonly Event[], view: View): Collected {
     ({ author, content }) =>
       author === view.agent && content?.parts.some(({ functionCall }) => functionCall && open.has(functionCall.id)),
   );
-  return from < 0 ? found : collect(nothing(), events, view, from);
+  return from < 0 ? found : collect(emptyCollection(), events, view, from);
 }
 
 /** The index of the newest event by the user or by another agent: where the current turn of this agent begins. */
@@ -149,7 +149,7 @@ function foreignCall(events: readonly Event[], view: View, id: string): ForeignC
 const written = new WeakMap<Event, Event>();
 
 /** The event with what was said aloud in it as text; the event itself when nothing was. Made once for stored events. */
-function spoken(event: Event): Event {
+function withTranscript(event: Event): Event {
   const { inputTranscription, outputTranscription } = event;
   const text = inputTranscription?.text ?? outputTranscription?.text;
   if (!text) return event;

@@ -1,10 +1,10 @@
 import { AppError } from '../../base/errors.ts';
 import type { Content, FunctionCall, FunctionResponse, Part } from '../../schemas/content.ts';
 import { requestNames } from '../reserved-names.ts';
-import { tellResponse } from './narration.ts';
+import { narrateResponse } from './narration.ts';
 
 /** A call in the history and the newest answer to it. */
-interface Slot {
+interface CallSlot {
   readonly call: FunctionCall;
   answer?: Part;
 }
@@ -25,19 +25,19 @@ export const callKey = ({ id, name }: FunctionCall | FunctionResponse): string =
  */
 export function pairResponses(contents: Content[], foreignCall: FindForeignCall): Content[] {
   const history = dropBetween(contents, foreignCall);
-  const { slots, matched } = assign(history);
+  const { slots, matched } = matchResponses(history);
   const paired: Content[] = [];
   for (const content of history) {
     const made = slots.get(content);
     if (made) {
-      paired.push(content, { role: 'user', parts: made.map((slot) => slot.answer ?? unanswered(slot.call)) });
+      paired.push(content, { role: 'user', parts: made.map((slot) => slot.answer ?? pendingResponse(slot.call)) });
       continue;
     }
     if (!content.parts.some(({ functionResponse }) => functionResponse)) {
       paired.push(content);
       continue;
     }
-    const parts = content.parts.flatMap((part) => restOf(part, matched, foreignCall));
+    const parts = content.parts.flatMap((part) => unmatchedPart(part, matched, foreignCall));
     if (parts.length > 0) paired.push({ ...content, parts });
   }
   return paired;
@@ -111,14 +111,14 @@ const isCallIn = ({ functionCall }: Part, ids: ReadonlySet<string>): boolean =>
   functionCall !== undefined && ids.has(callKey(functionCall));
 
 /** Gives each response to the newest call before it that has its id: models do use an id again. */
-function assign(history: readonly Content[]): { slots: Map<Content, Slot[]>; matched: Set<Part> } {
-  const slots = new Map<Content, Slot[]>();
+function matchResponses(history: readonly Content[]): { slots: Map<Content, CallSlot[]>; matched: Set<Part> } {
+  const slots = new Map<Content, CallSlot[]>();
   const matched = new Set<Part>();
-  const open = new Map<string, Slot>();
+  const open = new Map<string, CallSlot>();
   for (const content of history) {
     for (const part of content.parts) {
       if (part.functionCall) {
-        const slot: Slot = { call: part.functionCall };
+        const slot: CallSlot = { call: part.functionCall };
         open.set(callKey(part.functionCall), slot);
         slots.set(content, [...(slots.get(content) ?? []), slot]);
       } else if (part.functionResponse) {
@@ -133,15 +133,15 @@ function assign(history: readonly Content[]): { slots: Map<Content, Slot[]>; mat
 }
 
 /** What is left of a part of a content with responses once those that were matched have moved to their calls. */
-function restOf(part: Part, matched: ReadonlySet<Part>, foreignCall: FindForeignCall): Part[] {
+function unmatchedPart(part: Part, matched: ReadonlySet<Part>, foreignCall: FindForeignCall): Part[] {
   const { functionResponse } = part;
   if (!functionResponse) return [part];
   if (matched.has(part) || !functionResponse.id) return [];
   if (foreignCall(functionResponse.id) !== 'seen') return [];
-  return [tellResponse(functionResponse.name, functionResponse.response, 'user')];
+  return [narrateResponse(functionResponse.name, functionResponse.response, 'user')];
 }
 
-function unanswered({ id, name }: FunctionCall): Part {
+function pendingResponse({ id, name }: FunctionCall): Part {
   const response = { status: 'pending', message: 'There is no result yet. Do not call again to wait for it.' };
   return { functionResponse: id === undefined ? { name, response } : { id, name, response } };
 }

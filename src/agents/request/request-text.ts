@@ -19,7 +19,7 @@ const maxFewBytes = 16 * 1024;
 const ownBytes = 400;
 
 /** How the contents of a request are made once more: of the first `count` events of its session, as an agent sees them. */
-export interface Remake {
+export interface ContentsSource {
   readonly count: number;
   readonly view: View;
 }
@@ -33,9 +33,9 @@ interface HeldRequest extends LazyText {
  * A request whose contents are made of its session's events: a few of them it holds itself, more are held once for all
  * traces of the session.
  */
-export function remadeRequest(
+export function rebuildableRequest(
   { model, config }: ModelRequest,
-  remake: Remake,
+  source: ContentsSource,
   span: OpenSpan,
   session: Session,
 ): HeldRequest {
@@ -43,38 +43,38 @@ export function remadeRequest(
   // Tools are shared by all requests of the agent.
   const held = systemInstruction.length * 2 > maxConfigBytes ? truncate(config, maxConfigBytes) : config;
   let bytes = ownBytes + Math.min(maxConfigBytes, systemInstruction.length * 2);
-  const few = remake.count <= fewEvents ? session.events.slice(0, remake.count) : undefined;
+  const few = source.count <= fewEvents ? session.events.slice(0, source.count) : undefined;
   const fewBytes = few?.reduce((sum, event) => sum + eventMemoryBytes(event, maxFewBytes), 0) ?? Infinity;
   let history: SessionHistory | readonly Event[];
   if (few && fewBytes <= maxFewBytes) {
     history = few;
     bytes += fewBytes * 2; // stored events may know their text as JSON
   } else history = span.historyOf(session) ?? session.events;
-  return new RemadeRequest({ model, config: held }, remake, history, bytes);
+  return new RebuildableRequest({ model, config: held }, source, history, bytes);
 }
 
-class RemadeRequest implements HeldRequest {
+class RebuildableRequest implements HeldRequest {
   readonly #model: string;
   readonly #config: GenerateConfig;
-  readonly #remake: Remake;
+  readonly #source: ContentsSource;
   readonly #history: SessionHistory | readonly Event[];
   readonly bytes: number;
 
   constructor(
     { model, config }: Pick<ModelRequest, 'model' | 'config'>,
-    remake: Remake,
+    source: ContentsSource,
     history: SessionHistory | readonly Event[],
     bytes: number,
   ) {
     this.#model = model;
     this.#config = config;
-    this.#remake = remake;
+    this.#source = source;
     this.#history = history;
     this.bytes = bytes;
   }
 
   text(): string {
-    return requestText(this.#model, this.#config, remade(this.#remake, this.#history));
+    return requestText(this.#model, this.#config, rebuilt(this.#source, this.#history));
   }
 }
 
@@ -89,7 +89,7 @@ export function sentRequest({ model, config, contents }: ModelRequest): HeldRequ
 }
 
 /** JSON without media, which nobody reads in a trace. */
-export const shownJson = (value: unknown): string => JSON.stringify(value, withoutMedia);
+export const traceJson = (value: unknown): string => JSON.stringify(value, withoutMedia);
 
 interface ShownContents {
   readonly contents: readonly Content[];
@@ -112,7 +112,7 @@ function newest(contents: readonly Content[], omitted: number): ShownContents {
   return { contents: cut.toReversed(), ...(missing > 0 && { omitted: missing }) };
 }
 
-function remade({ count, view }: Remake, history: SessionHistory | readonly Event[]): ShownContents {
+function rebuilt({ count, view }: ContentsSource, history: SessionHistory | readonly Event[]): ShownContents {
   if (!(history instanceof SessionHistory)) return newest(buildContents(history.slice(0, count), view), 0);
   const { events, omitted } = history.upTo(count);
   try {
@@ -127,7 +127,7 @@ function remade({ count, view }: Remake, history: SessionHistory | readonly Even
 /** Schemas of answers are left out, too. `omittedContents` says how many earlier ones are not shown. */
 function requestText(model: string, config: GenerateConfig, { contents, omitted }: ShownContents): string {
   const { responseSchema: _, ...shown } = config;
-  return shownJson({ model, contents, omittedContents: omitted, config: truncate(shown, maxConfigBytes) });
+  return traceJson({ model, contents, omittedContents: omitted, config: truncate(shown, maxConfigBytes) });
 }
 
 const withoutMedia = (key: string, value: unknown): unknown =>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, relative, resolve } from 'node:path';
 import { isWithin, realFile } from '../agent-folders.ts';
-import { locatedError } from '../located.ts';
+import { locatedError } from '../located-error.ts';
 import { readYaml, type YamlFile } from './document.ts';
 
 /** Deeper trees than this are a mistake. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../../base/json.ts';
 import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
-import { locatedError } from '../located.ts';
+import { locatedError } from '../located-error.ts';
 import type { YamlFile } from './document.ts';
 
 /** Faults shown at once. */

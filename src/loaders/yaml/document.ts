@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument, visit } from 'yaml';
 import type { AppError } from '../../base/errors.ts';
 import { spelledLike } from '../../schemas/spelled.ts';
-import { locatedError } from '../located.ts';
+import { locatedError } from '../located-error.ts';
 
 const maxLength = 1_000_000;
 const maxAliases = 100;

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { locatedError } from '../located.ts';
+import { locatedError } from '../located-error.ts';
 
 /** Collects what is wrong with an app, so that its author learns of all of it at once. */
 export class Faults {

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { isLocated } from '../located.ts';
+import { isLocated } from '../located-error.ts';
 import type { YamlFile } from './document.ts';
 
 /** Does the work; an AppError that does not know its place gets that of the path in the file. */

@@ -4,7 +4,7 @@ import { didYouMean } from '../../base/closest.ts';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { isWithin, realFile } from '../agent-folders.ts';
-import { locatedError } from '../located.ts';
+import { locatedError } from '../located-error.ts';
 
 const registryFiles = ['registry', 'agent'].flatMap((name) =>
   ['ts', 'mts', 'js', 'mjs'].map((end) => `${name}.${end}`),

@@ -1,5 +1,5 @@
 import { enterLive } from '../../agents/enter.ts';
-import { SharedInput } from '../../agents/live/shared-input.ts';
+import { HandoverInput } from '../../agents/live/handover-input.ts';
 import { indexTree } from '../../agents/tree.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { firstResult, hasHook } from '../../core/hooks.ts';
@@ -66,7 +66,7 @@ export class LiveSession {
       yield newEvent(ctx, 'model', { content: early });
       return;
     }
-    const input = SharedInput.of(this.#clientInput());
+    const input = HandoverInput.of(this.#clientInput());
     const order = new TranscriptOrder();
     const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
     const hangUp = (): void => input.close(); // an agent that waits for the client hears of nothing else

@@ -13,7 +13,7 @@ import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { checkArtifactName, isUserArtifact, storedPart } from './artifact-parts.ts';
 import { artifactIn, sessionFolder, userFolder, versionFolders, versionIn } from './bucket-names.ts';
-import { collectObjects } from './bucket-versions.ts';
+import { collectObjects } from './bucket-version-cleanup.ts';
 import { type Bucket, each, type FoundObject, type ObjectFacts, retryAfter } from './bucket.ts';
 import {
   checkMetadata,

@@ -23,7 +23,7 @@ import {
   findVersion,
   type FoundVersion,
   versionNumbers,
-} from './file-versions.ts';
+} from './file-version-cleanup.ts';
 import { describeVersion, maxInMemory, partOf, payloadOf } from './payload.ts';
 
 const dayMs = 86_400_000;

@@ -10,7 +10,7 @@ import { reachOf } from '../reach.ts';
 import { HeaderMap, type Headers, type McpOptions } from './options.ts';
 
 /** The user has to be asked first; the call is run again with what they say. */
-export class Waiting {
+export class AwaitingUser {
   readonly response: JsonObject;
 
   constructor(response: JsonObject) {
@@ -43,11 +43,11 @@ export class McpAccess {
   }
 
   /** Does something with the headers of a call. A credential that the server does not take is renewed once. */
-  async with<T>(ctx: ToolContext, work: (headers: Headers) => Promise<T>): Promise<T | Waiting> {
+  async with<T>(ctx: ToolContext, work: (headers: Headers) => Promise<T>): Promise<T | AwaitingUser> {
     const source = this.#source;
     if (!source) return work(await this.#headers(ctx.run));
     const first = await source.get(ctx);
-    if (!first) return new Waiting(pendingCredential);
+    if (!first) return new AwaitingUser(pendingCredential);
     try {
       return await work(await this.#headers(ctx.run, first));
     } catch (error) {
@@ -55,7 +55,7 @@ export class McpAccess {
     }
     await source.refused(ctx);
     const second = await source.get(ctx);
-    return second ? work(await this.#headers(ctx.run, second)) : new Waiting(pendingCredential);
+    return second ? work(await this.#headers(ctx.run, second)) : new AwaitingUser(pendingCredential);
   }
 
   /** Stands for the tools of a server that lists none before the user has given access. */

@@ -9,11 +9,11 @@ import { WatchedTransport } from './watched-transport.ts';
 export interface Endpoint {
   readonly transport: WatchedTransport;
   /** What the program said last on its standard error; empty for servers that are no program of ours. */
-  readonly lastWords: () => string;
+  readonly stderrTail: () => string;
 }
 
 const tailLength = 2000;
-const farewellMs = 1000;
+const terminateMs = 1000;
 /** Streams that broke off are taken up again quickly or not at all: somebody waits for the answer. */
 const reconnectionOptions = {
   initialReconnectionDelay: 100,
@@ -28,16 +28,16 @@ export async function openEndpoint(
   headers: Headers,
 ): Promise<Endpoint> {
   if ('stdio' in connection) return program(connection.stdio);
-  if ('transport' in connection) return { transport: new WatchedTransport(await connection.transport()), lastWords };
+  if ('transport' in connection) return { transport: new WatchedTransport(await connection.transport()), stderrTail };
   const server = 'sse' in connection ? connection.sse : connection.streamableHttp;
   const requests = new OpenRequests(publicOnly ? [] : [server.url]);
   const setting = { headers, requests };
   const transport =
     'sse' in connection ? await eventSource(server, setting) : await streamable(connection.streamableHttp, setting);
-  return { transport, lastWords };
+  return { transport, stderrTail };
 }
 
-const lastWords = (): string => '';
+const stderrTail = (): string => '';
 
 interface HttpSetting {
   readonly headers: Headers;
@@ -48,7 +48,7 @@ async function eventSource({ url }: McpHttpServer, { headers, requests }: HttpSe
   // Deprecated, but older servers speak nothing else.
   const { SSEClientTransport, SseError } = await import('@modelcontextprotocol/client');
   const inner = new SSEClientTransport(new URL(url), { fetch: requests.fetch, requestInit: { headers } });
-  return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: requests.cut });
+  return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: requests.abort });
 }
 
 async function streamable(
@@ -60,13 +60,13 @@ async function streamable(
   const inner = new StreamableHTTPClientTransport(new URL(url), options);
   const terminate = async (): Promise<void> => {
     try {
-      const limit = { signal: new AbortController().signal, ms: farewellMs, what: 'The server' };
+      const limit = { signal: new AbortController().signal, ms: terminateMs, what: 'The server' };
       await withTimeLimit(limit, (signal) => abortable(inner.terminateSession(), signal));
     } catch {
       // The session is of no more use to us, whatever the server thinks of it.
     }
   };
-  return new WatchedTransport(inner, { cut: requests.cut, ...(terminateOnClose && { farewell: terminate }) });
+  return new WatchedTransport(inner, { cut: requests.abort, ...(terminateOnClose && { farewell: terminate }) });
 }
 
 async function program(params: McpProgram): Promise<Endpoint> {
@@ -83,5 +83,5 @@ async function program(params: McpProgram): Promise<Endpoint> {
   inner.stderr?.on('data', (chunk: Buffer) => {
     tail = (tail + chunk.toString('utf8')).slice(-tailLength);
   });
-  return { transport: new WatchedTransport(inner), lastWords: () => redact(tail.trim()) };
+  return { transport: new WatchedTransport(inner), stderrTail: () => redact(tail.trim()) };
 }

@@ -3,7 +3,7 @@ import { AppError, errorText } from '../../base/errors.ts';
 import type { RunLog } from '../../core/runtime.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { McpOptions } from './options.ts';
-import { missed, type SessionPool, type Slot } from './pool.ts';
+import { backoffAfter, type SessionPool, type SessionSlot } from './pool.ts';
 import type { ListKind, McpSession, RequestLimit } from './session.ts';
 
 /** Servers list less; what never ends is cut off here. */
@@ -16,7 +16,7 @@ export interface ListRequest {
 }
 
 /** Loading serves whoever asks meanwhile, so no single run ends it; its time limit does. */
-const nobody = new AbortController().signal;
+const noSignal = new AbortController().signal;
 
 /**
  * What servers list: the items of one kind as they came, kept until the server says that they changed, their time is
@@ -32,7 +32,7 @@ export class McpLists {
   }
 
   /** Throws McpToolLoadingException or one of the initialization errors when there is no list to give. */
-  async get(slot: Slot, kind: ListKind, { signal, log }: ListRequest): Promise<readonly unknown[]> {
+  async get(slot: SessionSlot, kind: ListKind, { signal, log }: ListRequest): Promise<readonly unknown[]> {
     const kept = slot.lists.get(kind);
     const { listTtlMs = Infinity } = this.#options;
     if (kept && kept.session === slot.session && kept.session.isOpen && !kept.session.changed.has(kind)) {
@@ -57,22 +57,22 @@ export class McpLists {
     }
   }
 
-  async #load(slot: Slot, kind: ListKind): Promise<readonly unknown[]> {
+  async #load(slot: SessionSlot, kind: ListKind): Promise<readonly unknown[]> {
     const { name, timeouts } = this.#options;
-    const limit = { signal: nobody, ms: timeouts.listMs, what: `The MCP server "${name}"` };
-    const before = slot.missed.get(kind);
+    const limit = { signal: noSignal, ms: timeouts.listMs, what: `The MCP server "${name}"` };
+    const before = slot.backoffs.get(kind);
     if (before && performance.now() < before.until) throw before.error;
-    slot.missed.delete(kind);
+    slot.backoffs.delete(kind);
     const began = performance.now();
-    const loading = this.#pool.use(slot, { signal: nobody, code: 'McpToolLoadingException' }, async (session) => {
+    const loading = this.#pool.use(slot, { signal: noSignal, code: 'McpToolLoadingException' }, async (session) => {
       session.changed.delete(kind);
       const items = await withTimeLimit(limit, (signal) => allPages(session, kind, { signal, ms: 2 * limit.ms }));
       slot.lists.set(kind, { items, session, at: performance.now() });
       return items;
     });
     return loading.catch((error: unknown) => {
-      const failure = missed(error, began);
-      if (failure) slot.missed.set(kind, failure);
+      const failure = backoffAfter(error, began);
+      if (failure) slot.backoffs.set(kind, failure);
       throw error;
     });
   }

@@ -33,8 +33,9 @@ export function mcpToolset(spec: McpToolsetSpec): McpToolset {
     isRemote: true,
     getTools: async (ctx) => [...(await offered.getTools(ctx)), ...(await server.extraTools(ctx))],
     listResources: (ctx) => server.list(ctx, 'resources', McpResource),
-    readResource: (uri, ctx) => server.ask(ctx, (session, limit) => session.readResource(uri, limit)),
+    readResource: (uri, ctx) => server.request(ctx, (session, limit) => session.readResource(uri, limit)),
     listPrompts: (ctx) => server.list(ctx, 'prompts', McpPrompt),
-    getPrompt: (name, args, ctx) => server.ask(ctx, (session, limit) => session.getPrompt(name, { ...args }, limit)),
+    getPrompt: (name, args, ctx) =>
+      server.request(ctx, (session, limit) => session.getPrompt(name, { ...args }, limit)),
   };
 }

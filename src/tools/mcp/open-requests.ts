@@ -32,7 +32,7 @@ export class OpenRequests {
   };
 
   /** Closes the stream of a request whose answer is no longer wanted. */
-  readonly cut = (requestId: string | number): void => this.#open.get(requestId)?.abort();
+  readonly abort = (requestId: string | number): void => this.#open.get(requestId)?.abort();
 }
 
 function requestIdOf(body: unknown): string | number | undefined {

@@ -1,6 +1,6 @@
 import { abortable } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
-import { failureOf, type McpErrorCode, mcpError } from './failures.ts';
+import { failureOf, type McpErrorCode, mcpError } from './failure-kinds.ts';
 import type { Headers, McpOptions } from './options.ts';
 import { type ListKind, McpSession } from './session.ts';
 
@@ -9,23 +9,23 @@ const maxSlots = 64;
 const pingMs = 3000;
 
 /** What is kept for one set of headers. */
-export interface Slot {
+export interface SessionSlot {
   readonly key: string;
   readonly headers: Headers;
   session: McpSession | undefined;
   opening: Promise<McpSession> | undefined;
   /** Whether there has been a session before. */
-  isKnown: boolean;
+  hasConnected: boolean;
   busy: number;
   /** The server did not answer when a session was last tried to be opened: until when nobody tries again. */
-  failure: Missed | undefined;
+  backoff: Backoff | undefined;
   readonly lists: Map<ListKind, KeptList>;
   readonly loading: Map<ListKind, Promise<readonly unknown[]>>;
   /** Lists that did not come in time, and until when nobody asks for them again. */
-  readonly missed: Map<ListKind, Missed>;
+  readonly backoffs: Map<ListKind, Backoff>;
 }
 
-export interface Missed {
+export interface Backoff {
   readonly error: unknown;
   readonly until: number;
 }
@@ -50,7 +50,7 @@ export interface KeptList {
 export class SessionPool {
   readonly #options: McpOptions;
   /** By headers; least recently used first. */
-  readonly #slots = new Map<string, Slot>();
+  readonly #slots = new Map<string, SessionSlot>();
   readonly #closing = new Set<Promise<void>>();
   #stop = new AbortController();
 
@@ -58,7 +58,7 @@ export class SessionPool {
     this.#options = options;
   }
 
-  slot(headers: Headers): Slot {
+  slot(headers: Headers): SessionSlot {
     const key = JSON.stringify(Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1)));
     const slot = this.#slots.get(key) ?? newSlot(key, headers);
     this.#slots.delete(key);
@@ -68,7 +68,7 @@ export class SessionPool {
   }
 
   /** Does something in a session. Throws one of the MCP errors when it fails, or the signal's reason. */
-  async use<T>(wanted: Slot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
+  async use<T>(wanted: SessionSlot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
     // The pool may have been closed since the slot was looked up; what is opened now is to be closed next time.
     const slot = this.#slots.get(wanted.key) ?? wanted;
     this.#slots.set(slot.key, slot);
@@ -84,7 +84,7 @@ export class SessionPool {
           const failure = failureOf(error);
           if (failure.isLost) this.#drop(slot, session);
           session.isSuspect ||= failure.isSuspect;
-          if (isSecond || session !== before || !failure.isUnheard) {
+          if (isSecond || session !== before || !failure.isUnsent) {
             throw mcpError(code, this.#options.name, error);
           }
         }
@@ -105,7 +105,7 @@ export class SessionPool {
     while (this.#closing.size > 0) await Promise.allSettled(this.#closing);
   }
 
-  async #session(slot: Slot, signal: AbortSignal): Promise<McpSession> {
+  async #session(slot: SessionSlot, signal: AbortSignal): Promise<McpSession> {
     const { session } = slot;
     if (session?.isSuspect) {
       session.isSuspect = !(await session.isAlive({ signal, ms: Math.min(pingMs, this.#options.timeouts.connectMs) }));
@@ -119,10 +119,10 @@ export class SessionPool {
     return abortable(slot.opening, signal);
   }
 
-  async #open(slot: Slot): Promise<McpSession> {
-    const code = slot.isKnown ? 'McpSessionInitializationException' : 'McpInitializationException';
-    const { failure } = slot;
-    if (failure && performance.now() < failure.until) throw failure.error;
+  async #open(slot: SessionSlot): Promise<McpSession> {
+    const code = slot.hasConnected ? 'McpSessionInitializationException' : 'McpInitializationException';
+    const { backoff } = slot;
+    if (backoff && performance.now() < backoff.until) throw backoff.error;
     const { signal } = this.#stop;
     const began = performance.now();
     try {
@@ -132,18 +132,18 @@ export class SessionPool {
         this.#track(session.close());
         throw signal.reason;
       }
-      slot.isKnown = true;
-      slot.failure = undefined;
+      slot.hasConnected = true;
+      slot.backoff = undefined;
       slot.session = session;
       return session;
     } catch (cause) {
       const error = mcpError(code, this.#options.name, cause);
-      slot.failure = missed(error, began);
+      slot.backoff = backoffAfter(error, began);
       throw error;
     }
   }
 
-  #drop(slot: Slot, session: McpSession): void {
+  #drop(slot: SessionSlot, session: McpSession): void {
     if (slot.session === session) slot.session = undefined;
     this.#track(session.close());
   }
@@ -164,22 +164,22 @@ export class SessionPool {
 }
 
 /** Nobody waits twice in a row for a server that does not answer: for as long as the wait was, others are spared it. */
-export function missed(error: unknown, began: number): Missed | undefined {
+export function backoffAfter(error: unknown, began: number): Backoff | undefined {
   const cause = error instanceof AppError ? error.cause : undefined;
   if (!(cause instanceof AppError) || cause.code !== 'timed_out') return undefined;
   const now = performance.now();
   return { error, until: now + (now - began) };
 }
 
-const newSlot = (key: string, headers: Headers): Slot => ({
+const newSlot = (key: string, headers: Headers): SessionSlot => ({
   key,
   headers,
   session: undefined,
   opening: undefined,
-  isKnown: false,
+  hasConnected: false,
   busy: 0,
-  failure: undefined,
+  backoff: undefined,
   lists: new Map(),
   loading: new Map(),
-  missed: new Map(),
+  backoffs: new Map(),
 });

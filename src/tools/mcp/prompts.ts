@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Tool } from '../../core/runtime.ts';
 import { functionTool } from '../function-tool.ts';
-import { Waiting } from './access.ts';
-import { type CallSetting, callServer } from './call.ts';
+import { AwaitingUser } from './access.ts';
+import { type CallEnvironment, callServer } from './call.ts';
 import { readableBlocks } from './result.ts';
 
 /** What a server says of a prompt; more fields may come with it. */
@@ -20,7 +20,7 @@ const maxTold = 100;
 const maxToldLength = 300;
 
 /** The tool with which the model fetches prompts. Its description lists those there are. */
-export function promptTool(name: string, prompts: readonly McpPrompt[], setting: CallSetting): Tool {
+export function promptTool(name: string, prompts: readonly McpPrompt[], setting: CallEnvironment): Tool {
   const told = prompts.slice(0, maxTold).map(describe).join('\n');
   return functionTool({
     name,
@@ -31,7 +31,7 @@ export function promptTool(name: string, prompts: readonly McpPrompt[], setting:
     }),
     run: async ({ name: prompt, arguments: args = {} }, ctx) => {
       const result = await callServer(setting, ctx, (session, limit) => session.getPrompt(prompt, args, limit));
-      if (result instanceof Waiting) return result.response;
+      if (result instanceof AwaitingUser) return result.response;
       const { description, messages } = result;
       const content = await readableBlocks(
         messages.map((message) => message.content),

@@ -3,8 +3,8 @@ import { AppError, errorText } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Tool, ToolContext } from '../../core/runtime.ts';
 import { functionTool } from '../function-tool.ts';
-import { Waiting } from './access.ts';
-import { type CallSetting, callServer } from './call.ts';
+import { AwaitingUser } from './access.ts';
+import { type CallEnvironment, callServer } from './call.ts';
 import { readableResource } from './result.ts';
 
 /** What a server says of a resource; more fields may come with it. */
@@ -22,7 +22,7 @@ const maxTold = 100;
 const maxToldLength = 200;
 
 /** The tool with which the model reads resources. Its description lists those there are. */
-export function resourceTool(name: string, resources: readonly McpResource[], setting: CallSetting): Tool {
+export function resourceTool(name: string, resources: readonly McpResource[], setting: CallEnvironment): Tool {
   const { name: server } = setting.options;
   const told = resources.slice(0, maxTold).map((resource) => describe(resource));
   const more = resources.length > maxTold ? `\nand ${resources.length - maxTold} more` : '';
@@ -34,7 +34,7 @@ export function resourceTool(name: string, resources: readonly McpResource[], se
       const read: JsonObject[] = [];
       for (const wanted of resource_names) {
         const found = await readOne(wanted, { name, resources, setting }, ctx);
-        if (found instanceof Waiting) return found.response;
+        if (found instanceof AwaitingUser) return found.response;
         read.push(...found);
       }
       return { resources: read };
@@ -51,7 +51,7 @@ interface Reading {
   /** The tool's own name: artifacts are named after it. */
   readonly name: string;
   readonly resources: readonly McpResource[];
-  readonly setting: CallSetting;
+  readonly setting: CallEnvironment;
 }
 
 /** A resource that cannot be read costs only itself. */
@@ -59,13 +59,13 @@ async function readOne(
   wanted: string,
   { name, resources, setting }: Reading,
   ctx: ToolContext,
-): Promise<JsonObject[] | Waiting> {
+): Promise<JsonObject[] | AwaitingUser> {
   const known = resources.find((resource) => resource.name === wanted || resource.uri === wanted);
   const uri = known?.uri ?? (URL.canParse(wanted) ? wanted : undefined);
   if (uri === undefined) return [{ name: wanted, error: 'There is no resource of this name' }];
   try {
     const result = await callServer(setting, ctx, (session, limit) => session.readResource(uri, limit));
-    if (result instanceof Waiting) return result;
+    if (result instanceof AwaitingUser) return result;
     const start = `${name}-${ctx.functionCallId}-${artifactCount(ctx)}`;
     return await Promise.all(
       result.contents.map(({ _meta, ...content }, index) => readableResource(content, `${start}-${index + 1}`, ctx)),

@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ReadonlyContext, Tool, ToolContext } from '../../core/runtime.ts';
-import { McpAccess, Waiting } from './access.ts';
-import { type CallSetting, callServer } from './call.ts';
+import { McpAccess, AwaitingUser } from './access.ts';
+import { type CallEnvironment, callServer } from './call.ts';
 import { McpLists } from './lists.ts';
 import { mediaTool } from './media.ts';
 import type { McpOptions } from './options.ts';
-import { SessionPool, type Slot } from './pool.ts';
+import { SessionPool, type SessionSlot } from './pool.ts';
 import { McpPrompt, promptTool } from './prompts.ts';
 import { McpResource, resourceTool } from './resources.ts';
 import { toolResponse } from './result.ts';
@@ -23,20 +23,20 @@ export class McpServer {
   readonly #pool: SessionPool;
   readonly #lists: McpLists;
   readonly #access: McpAccess;
-  readonly #setting: CallSetting;
+  readonly #callEnvironment: CallEnvironment;
   readonly #prefix: string;
   readonly #mediaName: string;
   /** Names the model knows tools of this server by. */
   readonly #names = new Set<string>();
   /** What was made of a list, by the list: the runtime sees the same tools until the server changes them. */
-  readonly #made = new WeakMap<readonly unknown[], readonly Tool[]>();
+  readonly #toolsByList = new WeakMap<readonly unknown[], readonly Tool[]>();
 
   constructor(options: McpOptions) {
     this.#options = options;
     this.#pool = new SessionPool(options);
     this.#lists = new McpLists(options, this.#pool);
     this.#access = new McpAccess(options);
-    this.#setting = { options, pool: this.#pool, access: this.#access };
+    this.#callEnvironment = { options, pool: this.#pool, access: this.#access };
     this.#prefix = options.namePrefix ? `${options.namePrefix}_` : '';
     servers += 1;
     this.#mediaName = `mcp_media_${servers}`;
@@ -48,7 +48,7 @@ export class McpServer {
     if (!slot) return [this.#access.grantTool('request_access')];
     const listed = await this.#lists.get(slot, 'tools', ctx);
     const call = this.#call.bind(this);
-    return this.#once(listed, () => serverTools(listed, { options: this.#options, call, log: ctx.log }));
+    return this.#cached(listed, () => serverTools(listed, { options: this.#options, call, log: ctx.log }));
   }
 
   /** Tools of our own that go with the server's, under the names the model gets. A list that fails costs its tool only. */
@@ -60,13 +60,15 @@ export class McpServer {
     if (!slot) return tools;
     if (resources) {
       const name = `${this.#prefix}load_mcp_resource`;
-      const make = (listed: readonly unknown[]): Tool => resourceTool(name, parsed(listed, McpResource), this.#setting);
-      tools.push(...(await this.#extra(slot, ctx, 'resources', make)));
+      const make = (listed: readonly unknown[]): Tool =>
+        resourceTool(name, parsed(listed, McpResource), this.#callEnvironment);
+      tools.push(...(await this.#extraTool(slot, ctx, 'resources', make)));
     }
     if (prompts) {
       const name = `${this.#prefix}load_mcp_prompt`;
-      const make = (listed: readonly unknown[]): Tool => promptTool(name, parsed(listed, McpPrompt), this.#setting);
-      tools.push(...(await this.#extra(slot, ctx, 'prompts', make)));
+      const make = (listed: readonly unknown[]): Tool =>
+        promptTool(name, parsed(listed, McpPrompt), this.#callEnvironment);
+      tools.push(...(await this.#extraTool(slot, ctx, 'prompts', make)));
     }
     return tools;
   }
@@ -76,40 +78,40 @@ export class McpServer {
     kind: ListKind,
     schema: Schema,
   ): Promise<readonly z.output<Schema>[]> {
-    return parsed(await this.#lists.get(await this.#mustSlot(ctx), kind, ctx), schema);
+    return parsed(await this.#lists.get(await this.#requiredSlot(ctx), kind, ctx), schema);
   }
 
   /** Asks for something outside a tool call, when nobody is there to answer questions of the server's. */
-  async ask<T>(ctx: ReadonlyContext, work: (session: McpSession, limit: RequestLimit) => Promise<T>): Promise<T> {
+  async request<T>(ctx: ReadonlyContext, work: (session: McpSession, limit: RequestLimit) => Promise<T>): Promise<T> {
     const { signal } = ctx;
     const limit = { signal, ms: this.#options.timeouts.callMs };
-    return this.#pool.use(await this.#mustSlot(ctx), { signal }, (session) => work(session, limit));
+    return this.#pool.use(await this.#requiredSlot(ctx), { signal }, (session) => work(session, limit));
   }
 
   async close(): Promise<void> {
     await this.#pool.close();
   }
 
-  async #slotFor(ctx: ReadonlyContext): Promise<Slot | undefined> {
+  async #slotFor(ctx: ReadonlyContext): Promise<SessionSlot | undefined> {
     const headers = await this.#access.forListing(ctx);
     return headers && this.#pool.slot(headers);
   }
 
-  async #mustSlot(ctx: ReadonlyContext): Promise<Slot> {
+  async #requiredSlot(ctx: ReadonlyContext): Promise<SessionSlot> {
     const slot = await this.#slotFor(ctx);
     if (slot) return slot;
     throw new AppError('unauthenticated', `The user has not given access to the MCP server "${this.#options.name}"`);
   }
 
-  async #extra(
-    slot: Slot,
+  async #extraTool(
+    slot: SessionSlot,
     ctx: ReadonlyContext,
     kind: ListKind,
     make: (listed: readonly unknown[]) => Tool,
   ): Promise<readonly Tool[]> {
     try {
       const listed = await this.#lists.get(slot, kind, ctx);
-      return listed.length === 0 ? [] : this.#once(listed, () => [make(listed)], '');
+      return listed.length === 0 ? [] : this.#cached(listed, () => [make(listed)], '');
     } catch (error) {
       ctx.signal.throwIfAborted();
       ctx.log?.warn({ server: this.#options.name, err: error }, `an MCP server does not list its ${kind}`);
@@ -117,18 +119,20 @@ export class McpServer {
     }
   }
 
-  #once(listed: readonly unknown[], make: () => readonly Tool[], prefix = this.#prefix): readonly Tool[] {
-    const known = this.#made.get(listed);
+  #cached(listed: readonly unknown[], make: () => readonly Tool[], prefix = this.#prefix): readonly Tool[] {
+    const known = this.#toolsByList.get(listed);
     if (known) return known;
     const tools = make();
-    this.#made.set(listed, tools);
+    this.#toolsByList.set(listed, tools);
     for (const { name } of tools) this.#names.add(`${prefix}${name}`);
     return tools;
   }
 
   async #call(tool: string, args: JsonObject, ctx: ToolContext): Promise<JsonObject> {
-    const result = await callServer(this.#setting, ctx, (session, limit) => session.callTool(tool, args, limit));
-    return result instanceof Waiting ? result.response : toolResponse(result, usableName(tool), ctx);
+    const result = await callServer(this.#callEnvironment, ctx, (session, limit) =>
+      session.callTool(tool, args, limit),
+    );
+    return result instanceof AwaitingUser ? result.response : toolResponse(result, usableName(tool), ctx);
   }
 }
 

@@ -11,9 +11,9 @@ import { abortable } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import { Callers } from './callers.ts';
+import { ActiveCalls } from './active-calls.ts';
 import { type Endpoint, openEndpoint } from './endpoint.ts';
-import { failureOf } from './failures.ts';
+import { failureOf } from './failure-kinds.ts';
 import type { Headers, McpOptions } from './options.ts';
 
 /** What a server lists, and may say that it changed. */
@@ -33,7 +33,7 @@ export class McpSession {
   readonly #client: Client;
   readonly #endpoint: Endpoint;
   /** Who the server can ask while it works for them. */
-  readonly callers = new Callers();
+  readonly activeCalls = new ActiveCalls();
   /** Lists that changed since they were last asked for. */
   readonly changed = new Set<ListKind>();
   /** A request got no answer in time: whether the server still lives is to be found out first. */
@@ -69,7 +69,7 @@ export class McpSession {
       );
     } catch (error) {
       released(transport.close());
-      const words = endpoint.lastWords();
+      const words = endpoint.stderrTail();
       // For the log: the model is not told what a program prints.
       if (words !== '' && error instanceof Error && !(error instanceof AppError)) {
         error.message += `; its standard error ends in: ${words}`;
@@ -128,9 +128,10 @@ export class McpSession {
     client.setNotificationHandler('notifications/tools/list_changed', () => void this.changed.add('tools'));
     client.setNotificationHandler('notifications/prompts/list_changed', () => void this.changed.add('prompts'));
     client.setNotificationHandler('notifications/resources/list_changed', () => void this.changed.add('resources'));
-    if (elicitation) client.setRequestHandler('elicitation/create', ({ params }) => this.callers.only().elicit(params));
+    if (elicitation)
+      client.setRequestHandler('elicitation/create', ({ params }) => this.activeCalls.onlyOne().elicit(params));
     if (sampling === 'deny') return;
-    client.setRequestHandler('sampling/createMessage', ({ params }) => this.callers.only().sample(params));
+    client.setRequestHandler('sampling/createMessage', ({ params }) => this.activeCalls.onlyOne().sample(params));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
-import { lineCut } from './failures.ts';
+import { connectionCut } from './failure-kinds.ts';
 
 export interface Watch {
   /** Whether an error means that nothing more will come over this transport. */
@@ -83,7 +83,7 @@ export class WatchedTransport implements Transport {
 
   #giveUp(id: string | number): void {
     if (!this.#unanswered.delete(id)) return;
-    const error = { code: lineCut, message: 'The connection was lost before the answer came' };
+    const error = { code: connectionCut, message: 'The connection was lost before the answer came' };
     this.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 }

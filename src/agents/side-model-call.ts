@@ -1,25 +1,30 @@
 import { AppError } from '../base/errors.ts';
-import type { ModelRequest, ModelResponse, SideAnswer, SideQuestion } from '../core/model.ts';
+import type { ModelRequest, ModelResponse, SideResponse, SideRequest } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { modelFor, planFor } from './llm-plan.ts';
-import { askModel } from './model-call.ts';
+import { callModel } from './model-call.ts';
 import { stepTools } from './step-tools.ts';
 
 /**
  * Puts a question to the model that leads the context's agent, beside the agent's turn: with the callbacks around it
  * and in the count of the run, but nothing of it becomes part of the conversation.
  */
-export async function askAside(
+export async function callModelAside(
   definition: LlmDefinition,
-  question: SideQuestion,
+  request: SideRequest,
   ctx: RunContext,
-): Promise<SideAnswer> {
+): Promise<SideResponse> {
   const model = modelFor(planFor(definition, ctx), ctx);
-  const request: ModelRequest = { model: model.name, ...question, stream: false };
-  const step = { request, tools: stepTools(definition.name, []), remake: undefined, callbacks: undefined };
+  const modelRequest: ModelRequest = { model: model.name, ...request, stream: false };
+  const step = {
+    request: modelRequest,
+    tools: stepTools(definition.name, []),
+    contentsSource: undefined,
+    callbacks: undefined,
+  };
   let response: ModelResponse | undefined;
-  for await (const event of askModel(definition, model, step, ctx)) if (!event.partial) response = event;
+  for await (const event of callModel(definition, model, step, ctx)) if (!event.partial) response = event;
   if (!response) throw new AppError('model_failed', `The model "${model.name}" gave no answer`);
   return { model: model.name, response };
 }

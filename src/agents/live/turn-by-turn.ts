@@ -3,50 +3,50 @@ import { newEvent } from '../../core/new-event.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
-import type { SharedInput } from './shared-input.ts';
-import { isCalledUpon, isTaskCompleted } from './task-completed.ts';
+import type { HandoverInput } from './handover-input.ts';
+import { wasHandedOver, isTaskCompleted } from './task-completed.ts';
 
 /** The client sends what only a connection to the model can take; it is to be read again. */
-export const takesMedia = Symbol('takes media');
+export const needsConnection = Symbol('takes media');
 
 interface TurnOptions {
   /** Answers one message. */
-  readonly turn: (ctx: RunContext) => AsyncIterable<Event>;
+  readonly runTurn: (ctx: RunContext) => AsyncIterable<Event>;
   /** Whether the model can listen and look, over a connection. */
   readonly canConnect: boolean;
   /** What follows when the turns end for another agent, by its name, or because the client sends media. */
-  readonly beyond: (outcome: string | typeof takesMedia) => AsyncIterable<Event>;
+  readonly continueWith: (outcome: string | typeof needsConnection) => AsyncIterable<Event>;
 }
 
 /**
  * Serves a live client with an agent that only knows turns: each message gets an answer, fragments of it as they come,
  * before the next is read. Media are refused once, in an event, unless there is a connection to be had that takes them.
  */
-export function serveTurns(
+export function serveTurnByTurn(
   options: TurnOptions,
   ctx: RunContext,
-  input: SharedInput,
+  input: HandoverInput,
 ): AsyncIterableIterator<Event, void, void> {
-  return new TurnServer(options, ctx, input);
+  return new TurnByTurnServer(options, ctx, input);
 }
 
-type Next = IteratorResult<Event, void>;
+type Step = IteratorResult<Event, void>;
 
-const over: Next = Object.freeze({ done: true, value: undefined });
+const over: Step = Object.freeze({ done: true, value: undefined });
 
 /** Written by hand because a generator would cost every event two more promises. Pull it one at a time. */
-class TurnServer implements AsyncIterableIterator<Event, void, void> {
+class TurnByTurnServer implements AsyncIterableIterator<Event, void, void> {
   readonly #options: TurnOptions;
   readonly #ctx: RunContext;
-  readonly #input: SharedInput;
+  readonly #input: HandoverInput;
   /** What is being answered, and its limits; or what follows the turns. */
   #source: AsyncIterator<Event> | undefined;
   #turn: RunContext | undefined;
-  #hasBegun = false;
+  #hasStarted = false;
   #hasRefused = false;
   #isOver = false;
 
-  constructor(options: TurnOptions, ctx: RunContext, input: SharedInput) {
+  constructor(options: TurnOptions, ctx: RunContext, input: HandoverInput) {
     this.#options = options;
     this.#ctx = ctx;
     this.#input = input;
@@ -56,18 +56,18 @@ class TurnServer implements AsyncIterableIterator<Event, void, void> {
     return this;
   }
 
-  next(): Promise<Next> {
+  next(): Promise<Step> {
     return this.#source ? this.#source.next().then(this.#onResult, this.#onError) : this.#listen();
   }
 
-  async return(): Promise<Next> {
+  async return(): Promise<Step> {
     const source = this.#source;
     this.#end();
     await source?.return?.();
     return over;
   }
 
-  readonly #onResult = (result: IteratorResult<Event>): Next | Promise<Next> => {
+  readonly #onResult = (result: IteratorResult<Event>): Step | Promise<Step> => {
     const turn = this.#turn;
     if (result.done) {
       this.#source = undefined;
@@ -86,18 +86,18 @@ class TurnServer implements AsyncIterableIterator<Event, void, void> {
   };
 
   /** Ends the turns with an event: for another agent if one is named. */
-  async #leaveTurn(event: Event, target: string | undefined): Promise<Next> {
+  async #leaveTurn(event: Event, target: string | undefined): Promise<Step> {
     await this.#source?.return?.();
     if (target === undefined) this.#end();
-    else this.#goBeyond(target);
+    else this.#continueWith(target);
     return shown(event);
   }
 
   /** Reads on until there is something to answer. */
-  async #listen(): Promise<Next> {
-    if (!this.#hasBegun) {
-      this.#hasBegun = true;
-      if (isCalledUpon(this.#ctx)) return this.#answer(undefined);
+  async #listen(): Promise<Step> {
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
+      if (wasHandedOver(this.#ctx)) return this.#answer(undefined);
     }
     while (!this.#isOver) {
       const next = await this.#input.next();
@@ -105,7 +105,7 @@ class TurnServer implements AsyncIterableIterator<Event, void, void> {
       if (next.kind === 'content') return this.#answer(next.content);
       if (this.#options.canConnect) {
         this.#input.putBack(next);
-        this.#goBeyond(takesMedia);
+        this.#continueWith(needsConnection);
         return this.next();
       }
       if (next.kind === 'blob' && !this.#hasRefused) {
@@ -117,15 +117,15 @@ class TurnServer implements AsyncIterableIterator<Event, void, void> {
     return over;
   }
 
-  #answer(message: Content | undefined): Promise<Next> {
+  #answer(message: Content | undefined): Promise<Step> {
     this.#turn = turnContext(this.#ctx, message);
-    this.#source = this.#options.turn(this.#turn)[Symbol.asyncIterator]();
+    this.#source = this.#options.runTurn(this.#turn)[Symbol.asyncIterator]();
     return this.next();
   }
 
-  #goBeyond(outcome: string | typeof takesMedia): void {
+  #continueWith(outcome: string | typeof needsConnection): void {
     this.#turn = undefined;
-    this.#source = this.#options.beyond(outcome)[Symbol.asyncIterator]();
+    this.#source = this.#options.continueWith(outcome)[Symbol.asyncIterator]();
   }
 
   #end(): void {
@@ -134,7 +134,7 @@ class TurnServer implements AsyncIterableIterator<Event, void, void> {
   }
 }
 
-const shown = (value: Event): Next => ({ done: false, value });
+const shown = (value: Event): Step => ({ done: false, value });
 
 /** Each turn has the limits of a run of its own. */
 function turnContext(ctx: RunContext, userContent: Content | undefined): RunContext {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SharedInput } from '../../../src/agents/live/shared-input.ts';
+import { HandoverInput } from '../../../src/agents/live/handover-input.ts';
 import type { LiveInput } from '../../../src/core/model.ts';
 
 const say = (text: string): LiveInput => ({ kind: 'content', content: { role: 'user', parts: [{ text }] } });
@@ -32,7 +32,7 @@ function source() {
 
 it('keeps what comes after its reader stopped waiting for the next reader', async () => {
   const { input, give, end } = source();
-  const shared = SharedInput.of(input);
+  const shared = HandoverInput.of(input);
   const first = shared.next();
 
   shared.interrupt();
@@ -50,7 +50,7 @@ it('keeps what comes after its reader stopped waiting for the next reader', asyn
 
 it('asks its source for one thing at a time, however often a reader is interrupted', async () => {
   const { input, asked } = source();
-  const shared = SharedInput.of(input);
+  const shared = HandoverInput.of(input);
 
   for (let round = 0; round < 5; round += 1) {
     void shared.next();
@@ -62,7 +62,7 @@ it('asks its source for one thing at a time, however often a reader is interrupt
 
 it('leaves the rest to the next reader when one breaks off', async () => {
   const { input, give } = source();
-  const shared = SharedInput.of(input);
+  const shared = HandoverInput.of(input);
   const heard: LiveInput[] = [];
 
   for (const text of ['one', 'two']) {
@@ -82,7 +82,7 @@ it('leaves the rest to the next reader when one breaks off', async () => {
 
 it('passes on that its source failed, also to whoever comes later', async () => {
   const { input, fail } = source();
-  const shared = SharedInput.of(input);
+  const shared = HandoverInput.of(input);
   const reading = shared.next();
 
   fail(new Error('broken'));
@@ -93,9 +93,9 @@ it('passes on that its source failed, also to whoever comes later', async () => 
 
 it('is itself when it is shared already, and lets go of its source when closed', async () => {
   const { input, returned } = source();
-  const shared = SharedInput.of(input);
+  const shared = HandoverInput.of(input);
 
-  expect(SharedInput.of(shared)).toBe(shared);
+  expect(HandoverInput.of(shared)).toBe(shared);
   shared.close();
 
   expect(returned()).toBe(1);

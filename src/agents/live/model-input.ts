@@ -1,57 +1,57 @@
 import type { LiveInput } from '../../core/model.ts';
 import { type Content, functionResponsesOf } from '../../schemas/content.ts';
 import { isInternalResponse } from '../reserved-names.ts';
-import type { SharedInput } from './shared-input.ts';
+import type { HandoverInput } from './handover-input.ts';
 
 /** Who else hears what the client says. */
-interface Ears {
+interface InputListeners {
   /** Told of what goes to the model. */
-  readonly onSaid: (input: LiveInput) => void;
+  readonly onClientInput: (input: LiveInput) => void;
   /** Told when the client has answered a question that is not the model's. */
-  readonly onVerdict: () => void;
+  readonly onUserResponse: () => void;
 }
 
 /** What one connection to a model hears: what the client says, and what tools have found. */
-export class Line {
-  readonly #client: SharedInput;
-  readonly #ears: Ears;
-  readonly #found: Content[] = [];
+export class ModelInput {
+  readonly #clientInput: HandoverInput;
+  readonly #listeners: InputListeners;
+  readonly #toolOutputs: Content[] = [];
   #isClosed = false;
 
-  constructor(client: SharedInput, ears: Ears) {
-    this.#client = client;
-    this.#ears = ears;
+  constructor(client: HandoverInput, listeners: InputListeners) {
+    this.#clientInput = client;
+    this.#listeners = listeners;
   }
 
   /** Ends when the client has nothing more to say, and when the line is closed. */
   async *inputs(): AsyncGenerator<LiveInput, void, void> {
     while (!this.#isClosed) {
-      const content = this.#found.shift();
+      const content = this.#toolOutputs.shift();
       if (content) {
         yield { kind: 'content', content };
         continue;
       }
-      const said = await this.#client.next();
-      if (said && isVerdict(said)) this.#ears.onVerdict();
-      else if (said) {
-        this.#ears.onSaid(said);
-        yield said;
-      } else if (this.#client.hasEnded) return;
+      const input = await this.#clientInput.next();
+      if (input && isUserResponse(input)) this.#listeners.onUserResponse();
+      else if (input) {
+        this.#listeners.onClientInput(input);
+        yield input;
+      } else if (this.#clientInput.hasEnded) return;
     }
   }
 
   /** Tells the model something, before what the client says next. */
   send(content: Content): void {
-    this.#found.push(content);
-    this.#client.interrupt();
+    this.#toolOutputs.push(content);
+    this.#clientInput.interrupt();
   }
 
   /** What the client says from now on is for somebody else. */
   close(): void {
     this.#isClosed = true;
-    this.#client.interrupt();
+    this.#clientInput.interrupt();
   }
 }
 
-const isVerdict = (input: LiveInput): boolean =>
+const isUserResponse = (input: LiveInput): boolean =>
   input.kind === 'content' && functionResponsesOf(input.content).some(({ name }) => isInternalResponse(name));

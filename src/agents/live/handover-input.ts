@@ -9,7 +9,7 @@ interface Waiter {
  * What a live client sends, for one reader after another: when an agent hands over, what came in and was not taken yet
  * is for the next one. One reader at a time.
  */
-export class SharedInput implements AsyncIterable<LiveInput> {
+export class HandoverInput implements AsyncIterable<LiveInput> {
   readonly #source: AsyncIterator<LiveInput>;
   #isPulling = false;
   /** What arrived after its reader had stopped waiting. */
@@ -23,8 +23,8 @@ export class SharedInput implements AsyncIterable<LiveInput> {
   }
 
   /** The input as it is shared; the same object when it is already. */
-  static of(input: AsyncIterable<LiveInput>): SharedInput {
-    return input instanceof SharedInput ? input : new SharedInput(input);
+  static of(input: AsyncIterable<LiveInput>): HandoverInput {
+    return input instanceof HandoverInput ? input : new HandoverInput(input);
   }
 
   /** Whether the client has said all it had to say, and all of it was read. */

@@ -2,14 +2,14 @@ import type { GoogleGenAI, Live, LiveConnectParameters, LiveServerMessage, Sessi
 import { abortable } from '../base/abort.ts';
 
 /** Messages, and characters of them, that may wait to be read before the provider has to. */
-const maxWaiting = 256;
+const maxQueued = 256;
 const maxUnsentBytes = 1024 * 1024;
 /** How long the provider may take to open a connection, and to answer the frame that closes one. */
 const openTimeoutMs = 20_000;
 const closeTimeoutMs = 1_000;
 
 /** How a connection ended. */
-export interface LinkEnd {
+export interface ConnectionEnd {
   readonly code: number;
   readonly reason: string;
 }
@@ -26,11 +26,11 @@ type SdkSocket = ReturnType<SocketFactory['create']>;
 type SocketFactory = ConstructorParameters<typeof Live>[2];
 
 /** One connection to the Live API. Messages wait here until they are read; when many do, the provider has to wait, too. */
-export class LiveLink {
-  readonly #waiting: LiveServerMessage[] = [];
+export class LiveConnection {
+  readonly #queue: LiveServerMessage[] = [];
   #session: Session | undefined;
   #socket: SdkSocket | undefined;
-  #end: LinkEnd | undefined;
+  #end: ConnectionEnd | undefined;
   #isPaused = false;
   #closeTimer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
@@ -40,21 +40,21 @@ export class LiveLink {
     ai: GoogleGenAI,
     parameters: Omit<LiveConnectParameters, 'callbacks'>,
     signal: AbortSignal,
-  ): Promise<LiveLink> {
-    const link = new LiveLink();
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(timeout()), openTimeoutMs);
-    const onAbort = (): void => patience.abort(signal.reason);
+  ): Promise<LiveConnection> {
+    const connection = new LiveConnection();
+    const attempt = new AbortController();
+    const timer = setTimeout(() => attempt.abort(timeout()), openTimeoutMs);
+    const onAbort = (): void => attempt.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     try {
-      const callbacks = { onmessage: link.#onMessage, onclose: link.#onClose };
-      const live = link.#watched(ai, patience.signal);
-      link.#session = await abortable(live.connect({ ...parameters, callbacks }), patience.signal);
-      return link;
+      const callbacks = { onmessage: connection.#onMessage, onclose: connection.#onClose };
+      const live = connection.#watched(ai, attempt.signal);
+      connection.#session = await abortable(live.connect({ ...parameters, callbacks }), attempt.signal);
+      return connection;
     } catch (error) {
-      link.#kill();
-      if (link.#end?.reason) throw new LinkRefused(link.#end, { cause: error });
+      connection.#kill();
+      if (connection.#end?.reason) throw new ConnectionRefused(connection.#end, { cause: error });
       throw error;
     } finally {
       clearTimeout(timer);
@@ -68,20 +68,20 @@ export class LiveLink {
     return this.#session;
   }
 
-  get end(): LinkEnd | undefined {
+  get end(): ConnectionEnd | undefined {
     return this.#end;
   }
 
   /** Whether the provider does not take what is sent as fast as it is sent. */
-  get isBehind(): boolean {
+  get isCongested(): boolean {
     return (this.#raw?.bufferedAmount ?? 0) > maxUnsentBytes;
   }
 
   /** The next message; `undefined` when the connection has ended and all was read, or when `interrupt` is called first. */
   async next(): Promise<LiveServerMessage | undefined> {
-    if (this.#waiting.length === 0 && !this.#end) await new Promise<void>((resolve) => (this.#wake = resolve));
-    const message = this.#waiting.shift();
-    if (this.#isPaused && this.#waiting.length < maxWaiting / 2) {
+    if (this.#queue.length === 0 && !this.#end) await new Promise<void>((resolve) => (this.#wake = resolve));
+    const message = this.#queue.shift();
+    if (this.#isPaused && this.#queue.length < maxQueued / 2) {
       this.#isPaused = false;
       this.#raw?.resume();
     }
@@ -135,15 +135,15 @@ export class LiveLink {
   }
 
   readonly #onMessage = (message: LiveServerMessage): void => {
-    this.#waiting.push(message);
-    if (this.#waiting.length > maxWaiting && !this.#isPaused) {
+    this.#queue.push(message);
+    if (this.#queue.length > maxQueued && !this.#isPaused) {
       this.#isPaused = true;
       this.#raw?.pause();
     }
     this.interrupt();
   };
 
-  readonly #onClose = ({ code, reason }: LinkEnd): void => {
+  readonly #onClose = ({ code, reason }: ConnectionEnd): void => {
     clearTimeout(this.#closeTimer);
     this.#end ??= { code, reason };
     if (code === 1007) this.#kill();
@@ -152,10 +152,10 @@ export class LiveLink {
 }
 
 /** The provider ended a connection before it was open. */
-export class LinkRefused extends Error {
-  readonly end: LinkEnd;
+export class ConnectionRefused extends Error {
+  readonly end: ConnectionEnd;
 
-  constructor(end: LinkEnd, options: ErrorOptions) {
+  constructor(end: ConnectionEnd, options: ErrorOptions) {
     super(end.reason, options);
     this.end = end;
   }

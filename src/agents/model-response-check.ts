@@ -8,7 +8,7 @@ import { lenient } from '../schemas/lenient.ts';
 const Response = lenient(responseFields);
 
 /** Fields of a response that a look is enough for, and what they hold. */
-const kinds: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
+const plainFields: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
   partial: 'boolean',
   turnComplete: 'boolean',
   interrupted: 'boolean',
@@ -24,15 +24,15 @@ const kinds: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
  * absent. Throws GenAiFieldMissingException for a call of nothing, which could not be answered, because answers name
  * the tool, too; and ModelError for what is no response at all, or cannot become JSON.
  */
-export function checkedAnswer(given: unknown): ModelResponse {
+export function checkedResponse(given: unknown): ModelResponse {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw malformed(`it gave ${given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given}`);
   }
   const response = given as ModelResponse;
-  if (looksUsual(response)) return response;
+  if (hasUsualForm(response)) return response;
   const fault = jsonFault(given);
   if (fault !== undefined) throw malformed(fault);
-  if (!response.partial && callsNothing(response.content)) {
+  if (!response.partial && hasNamelessCall(response.content)) {
     throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
   }
   const read = Response.safeParse(response);
@@ -42,7 +42,7 @@ export function checkedAnswer(given: unknown): ModelResponse {
 }
 
 /** Of a fragment, which is shown and never stored, a look at the words is enough. */
-function looksUsual(response: ModelResponse): boolean {
+function hasUsualForm(response: ModelResponse): boolean {
   try {
     return response.partial === true ? isPlainContent(response.content) : isPlain(response);
   } catch {
@@ -53,12 +53,12 @@ function looksUsual(response: ModelResponse): boolean {
 const malformed = (why: string): ModelError =>
   new ModelError('MODEL_ERROR', `The model gave an answer that cannot be read: ${why}`);
 
-function callsNothing(content: { parts?: unknown } | undefined | null): boolean {
+function hasNamelessCall(content: { parts?: unknown } | undefined | null): boolean {
   const parts = content?.parts;
-  return Array.isArray(parts) && parts.some(isCallOfNothing);
+  return Array.isArray(parts) && parts.some(isNamelessCall);
 }
 
-function isCallOfNothing(part: unknown): boolean {
+function isNamelessCall(part: unknown): boolean {
   if (typeof part !== 'object' || part === null || !('functionCall' in part || 'function_call' in part)) return false;
   const call = (part as Part).functionCall ?? (part as { function_call?: unknown }).function_call;
   if (call === undefined || call === null) return false;
@@ -75,7 +75,7 @@ function isPlain(response: ModelResponse): boolean {
       if (!isPlainContent(value)) return false;
     } else if (key === 'usageMetadata') {
       if (!isUsage(value)) return false;
-    } else if (typeof value !== kinds[key]) return false;
+    } else if (typeof value !== plainFields[key]) return false;
   }
   return true;
 }
@@ -128,8 +128,8 @@ const noContent = 'MODEL_RETURNED_NO_CONTENT';
  * The response, marked as an error when the model has done nothing in it that anybody could see or go on with: no part,
  * or at its end thoughts and blanks only. ADK stores such answers so, too.
  */
-export function markedIfSilent(response: ModelResponse): ModelResponse {
-  if (response.partial || saysSomethingElse(response)) return response;
+export function markedIfEmpty(response: ModelResponse): ModelResponse {
+  if (response.partial || hasOtherOutput(response)) return response;
   const parts = response.content?.parts ?? [];
   if (parts.length > 0 && (response.finishReason !== 'STOP' || parts.some(isMeaningful))) return response;
   const why = parts.length > 0 ? 'thoughts and blanks only' : 'no content';
@@ -146,7 +146,7 @@ function hasPayload(part: Part): boolean {
 }
 
 /** What an answer without content may tell. Usage alone is nothing to show. */
-export const saysSomethingElse = (response: ModelResponse): boolean =>
+export const hasOtherOutput = (response: ModelResponse): boolean =>
   response.errorCode !== undefined ||
   response.interrupted === true ||
   response.turnComplete === true ||

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { LiveInput } from '../../src/core/model.ts';
-import { LiveMemory } from '../../src/models/gemini-live-memory.ts';
+import { ReplayBuffer } from '../../src/models/gemini-live-replay.ts';
 
 const message = (text: string): LiveInput => ({ kind: 'content', content: { role: 'user', parts: [{ text }] } });
 const sound = (size: number, mark = 'A'): LiveInput => ({
@@ -14,7 +14,7 @@ const update = (newHandle: string, resumable = true) => ({
 const spoke = (text: string) => ({ outputTranscription: { text, finished: true } });
 
 it('says everything again while there is no handle, and asks only what has no answer', () => {
-  const memory = new LiveMemory(undefined);
+  const memory = new ReplayBuffer(undefined);
 
   memory.sent(message('Who?'));
   memory.received({ ...spoke('Me'), partial: true });
@@ -22,8 +22,8 @@ it('says everything again while there is no handle, and asks only what has no an
   memory.received({ turnComplete: true });
   memory.sent(message('Why?'));
 
-  expect(memory.isAsked).toBe(true);
-  expect(memory.again()).toEqual({
+  expect(memory.isAnswerDue).toBe(true);
+  expect(memory.replay()).toEqual({
     history: [
       { role: 'user', parts: [{ text: 'Who?' }] },
       { role: 'model', parts: [{ text: 'Me.' }] },
@@ -33,7 +33,7 @@ it('says everything again while there is no handle, and asks only what has no an
 });
 
 it('leaves to the provider what came before a handle', () => {
-  const memory = new LiveMemory(undefined);
+  const memory = new ReplayBuffer(undefined);
 
   memory.sent(message('Who?'));
   memory.received(spoke('Me.'));
@@ -42,21 +42,21 @@ it('leaves to the provider what came before a handle', () => {
   memory.sent(sound(3));
 
   expect(memory.handle).toBe('h-1');
-  expect(memory.again()).toEqual({ history: [], inputs: [sound(3)] });
+  expect(memory.replay()).toEqual({ history: [], inputs: [sound(3)] });
 });
 
 it('asks a question again that has no answer, though a handle came after it', () => {
-  const memory = new LiveMemory({ handle: 'h-0' });
+  const memory = new ReplayBuffer({ handle: 'h-0' });
 
   memory.sent(sound(3));
   memory.sent(message('Who?'));
   memory.received(update('h-1'));
 
-  expect(memory.again()).toEqual({ history: [], inputs: [message('Who?')] });
+  expect(memory.replay()).toEqual({ history: [], inputs: [message('Who?')] });
 });
 
 it.each([update('', true), update('h-2', false)])('takes no handle from %j', (response) => {
-  const memory = new LiveMemory({ handle: 'h-1' });
+  const memory = new ReplayBuffer({ handle: 'h-1' });
 
   memory.received(response);
 
@@ -64,16 +64,16 @@ it.each([update('', true), update('h-2', false)])('takes no handle from %j', (re
 });
 
 it('remembers the last half minute of sound, and all messages', () => {
-  const memory = new LiveMemory(undefined);
+  const memory = new ReplayBuffer(undefined);
 
   memory.sent(message('Listen:'));
   for (const mark of ['1', '2', '3']) memory.sent(sound(500_000, mark));
 
-  expect(memory.again().inputs).toEqual([message('Listen:'), sound(500_000, '2'), sound(500_000, '3')]);
+  expect(memory.replay().inputs).toEqual([message('Listen:'), sound(500_000, '2'), sound(500_000, '3')]);
 });
 
 it('takes no handle when resumption is off', () => {
-  const memory = new LiveMemory(false);
+  const memory = new ReplayBuffer(false);
 
   memory.received(update('h-1'));
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import { checkedAnswer } from '../../src/agents/model-answer.ts';
+import { checkedResponse } from '../../src/agents/model-response-check.ts';
 import type { Model, ModelResponse } from '../../src/core/model.ts';
 import { Conversation } from '../support/fake-run.ts';
 import { parts, partial, replyModel, text } from '../support/reply-model.ts';
@@ -96,8 +96,8 @@ it('lets an after-model callback answer where the model is silent', async () => 
 it('takes a null for absent, and leaves good answers as they are', () => {
   const good = parts({ functionCall: { name: 'f', args: { deep: deep(150) } } });
 
-  expect(checkedAnswer(good)).toBe(good);
-  expect(checkedAnswer({ ...text('x'), errorCode: null, groundingMetadata: null })).toEqual(text('x'));
+  expect(checkedResponse(good)).toBe(good);
+  expect(checkedResponse({ ...text('x'), errorCode: null, groundingMetadata: null })).toEqual(text('x'));
 });
 
 it('does not mark what a model adds after its answer', async () => {

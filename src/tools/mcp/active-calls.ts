@@ -7,7 +7,7 @@ import type {
 import { abortable } from '../../base/abort.ts';
 
 /** Who answers what a server asks while it works on a call. */
-export interface Caller {
+export interface RequestHandler {
   elicit(params: ElicitRequestParams): Promise<ElicitResult>;
   sample(params: CreateMessageRequestParams): Promise<CreateMessageResult>;
 }
@@ -16,29 +16,29 @@ export interface Caller {
  * The calls a session is busy with. A server's question does not say which call it belongs to, and must never reach the
  * wrong user: once a server has asked one, its calls run one after another.
  */
-export class Callers {
-  readonly #busy = new Set<Caller>();
-  #asks = false;
+export class ActiveCalls {
+  readonly #active = new Set<RequestHandler>();
+  #hasAsked = false;
   #last: Promise<void> = Promise.resolve();
 
-  async run<T>(caller: Caller, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async run<T>(caller: RequestHandler, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = before.then(() => promise);
     try {
-      if (this.#asks) await abortable(before, signal);
-      this.#busy.add(caller);
+      if (this.#hasAsked) await abortable(before, signal);
+      this.#active.add(caller);
       return await work();
     } finally {
-      this.#busy.delete(caller);
+      this.#active.delete(caller);
       resolve();
     }
   }
 
   /** The one a question must be for. Throws when that cannot be told. */
-  only(): Caller {
-    this.#asks = true;
-    const [caller, ...others] = this.#busy;
+  onlyOne(): RequestHandler {
+    this.#hasAsked = true;
+    const [caller, ...others] = this.#active;
     if (!caller) throw new Error('Nothing is being done for a user who could answer');
     if (others.length > 0) throw new Error('It cannot be told which of several calls this is for: call again');
     return caller;

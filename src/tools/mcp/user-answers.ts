@@ -4,7 +4,7 @@ import type { ToolContext } from '../../core/runtime.ts';
 import { functionCalls, functionResponses, ToolConfirmation } from '../../schemas/event.ts';
 
 /** What the user was asked on behalf of a call, and said. */
-export interface Answer {
+export interface UserAnswer {
   readonly question: JsonObject;
   readonly confirmed: boolean;
   readonly payload: unknown;
@@ -16,9 +16,9 @@ const requestName = 'adk_request_confirmation';
  * The answers the user has given for this call, oldest first. A call that a server asks several questions runs several
  * times, from its beginning, and needs all answers so far.
  */
-export function answersFor({ session, functionCallId, agentName }: ToolContext): Answer[] {
+export function answersFor({ session, functionCallId, agentName }: ToolContext): UserAnswer[] {
   const questions = new Map<string, JsonObject>();
-  const answers: Answer[] = [];
+  const answers: UserAnswer[] = [];
   for (const event of session.events) {
     if (event.author === agentName) {
       for (const { id, name, args } of functionCalls(event)) {
@@ -29,7 +29,7 @@ export function answersFor({ session, functionCallId, agentName }: ToolContext):
     if (event.author !== 'user') continue;
     for (const { id, name, response } of functionResponses(event)) {
       const question = name === requestName && id !== undefined ? questions.get(id) : undefined;
-      const verdict = question && verdictIn(response);
+      const verdict = question && confirmationIn(response);
       if (question && verdict) {
         answers.push({ question, confirmed: verdict.confirmed, payload: verdict.payload });
       }
@@ -45,7 +45,7 @@ function questionIn(args: JsonObject | undefined, callId: string): JsonObject | 
 }
 
 /** `{ confirmed, payload? }`, as an object or as JSON text under `response`. */
-function verdictIn(response: JsonObject): ToolConfirmation | undefined {
+function confirmationIn(response: JsonObject): ToolConfirmation | undefined {
   let value: unknown = response;
   try {
     if (typeof response['response'] === 'string') value = JSON.parse(response['response']);

@@ -7,29 +7,32 @@ import { type BigIntStats, readFileSync, statSync } from 'node:fs';
  */
 const tickMs = 50n;
 
-interface Mark {
+interface FileVersion {
   readonly stamp: string;
   readonly content: string | undefined;
 }
 
 /** Files whose change makes an app stale. Absent files count as well: they may come. */
-export class FileMarks {
-  readonly #marks = new Map<string, Mark>();
+export class FileVersions {
+  readonly #versions = new Map<string, FileVersion>();
 
   /** Remembers the state of a file. Call it before reading the file, so that no change slips in between. */
-  note(file: string): void {
+  record(file: string): void {
     const found = stat(file);
-    this.#marks.set(file, { stamp: stampOf(found), content: isFresh(found) ? contentOf(file) : undefined });
+    this.#versions.set(file, { stamp: stampOf(found), content: isFresh(found) ? contentOf(file) : undefined });
   }
 
   /** The files that are not as they were noted, which are noted anew. Synchronous: some microseconds for each file. */
   takeChanged(): string[] {
     const changed: string[] = [];
-    for (const [file, mark] of this.#marks) {
-      if (mark.stamp === stampOf(stat(file)) && (mark.content === undefined || mark.content === contentOf(file))) {
+    for (const [file, version] of this.#versions) {
+      if (
+        version.stamp === stampOf(stat(file)) &&
+        (version.content === undefined || version.content === contentOf(file))
+      ) {
         continue;
       }
-      this.note(file);
+      this.record(file);
       changed.push(file);
     }
     return changed;
@@ -37,7 +40,7 @@ export class FileMarks {
 }
 
 /** Tells one state of a folder's listing from another; `undefined` while it is too young to tell. */
-export function folderMark(folder: string): string | undefined {
+export function folderVersion(folder: string): string | undefined {
   const found = stat(folder);
   return isFresh(found) ? undefined : stampOf(found);
 }

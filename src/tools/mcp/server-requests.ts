@@ -7,10 +7,10 @@ import type {
 import { isJsonObject, type JsonObject, toJson } from '../../base/json.ts';
 import type { ToolContext } from '../../core/runtime.ts';
 import { compileJsonSchema } from '../json-schema-check.ts';
-import { type Answer, answersFor, isSameQuestion } from './answers.ts';
-import type { Caller } from './callers.ts';
+import type { RequestHandler } from './active-calls.ts';
 import type { McpOptions } from './options.ts';
 import { askAgentModel, samplingTexts } from './sampling.ts';
+import { type UserAnswer, answersFor, isSameQuestion } from './user-answers.ts';
 
 /** Uses of the model that one call may make of it: each costs money. */
 const maxSamplings = 10;
@@ -19,11 +19,11 @@ const maxSamplings = 10;
  * Answers a server's questions about one call. A question the user has not answered yet becomes a request for their
  * confirmation and ends the call; with the answer it runs again, and meets the same questions, answered.
  */
-export class ServerQuestions implements Caller {
+export class ServerRequests implements RequestHandler {
   readonly #options: McpOptions;
   readonly #ctx: ToolContext;
   readonly #onWait: () => void;
-  #answers: Answer[] | undefined;
+  #answers: UserAnswer[] | undefined;
   #samplings = 0;
   #isWaiting = false;
 
@@ -92,12 +92,12 @@ export class ServerQuestions implements Caller {
     return toJson({ server: this.#options.name, ...fields }) as JsonObject;
   }
 
-  #known(): Answer[] {
+  #known(): UserAnswer[] {
     return (this.#answers ??= answersFor(this.#ctx));
   }
 
   /** The next answer to this question. A server may ask the same thing twice. */
-  #take(question: JsonObject): Answer | undefined {
+  #take(question: JsonObject): UserAnswer | undefined {
     const known = this.#known();
     const at = known.findIndex((answer) => isSameQuestion(question, answer.question));
     return at < 0 ? undefined : known.splice(at, 1)[0];

@@ -5,7 +5,7 @@ import type { Content } from '../schemas/content.ts';
 const maxMedia = 1024 * 1024;
 const maxTurns = 500;
 
-interface Turn {
+interface ReplayedTurn {
   readonly content: Content;
   /** The client's message, when that is what it is. */
   readonly input: LiveInput | undefined;
@@ -15,18 +15,18 @@ interface Turn {
  * What has to be said again when a conversation goes on over another connection: what both said since the provider last
  * gave a handle for it, and what the client said since it last got an answer.
  */
-export class LiveMemory {
-  readonly #resumes: boolean;
+export class ReplayBuffer {
+  readonly #isResumable: boolean;
   #handle: string | undefined;
-  #turns: Turn[] = [];
+  #turns: ReplayedTurn[] = [];
   /** What has no answer yet. */
-  #open: LiveInput[] = [];
+  #unanswered: LiveInput[] = [];
   #mediaSize = 0;
-  #isAsked = false;
+  #isAnswerDue = false;
 
   /** `false`: handles of the provider are of no use, since resumption is off. */
   constructor(resumption: { readonly handle?: string } | false | undefined) {
-    this.#resumes = resumption !== false;
+    this.#isResumable = resumption !== false;
     this.#handle = resumption ? resumption.handle : undefined;
   }
 
@@ -35,14 +35,14 @@ export class LiveMemory {
   }
 
   /** Whether a message of the client has no answer yet. */
-  get isAsked(): boolean {
-    return this.#isAsked;
+  get isAnswerDue(): boolean {
+    return this.#isAnswerDue;
   }
 
   sent(input: LiveInput): void {
-    this.#open.push(input);
+    this.#unanswered.push(input);
     if (input.kind === 'content') {
-      this.#isAsked = true;
+      this.#isAnswerDue = true;
       this.#addTurn(input.content, input);
     }
     if (input.kind === 'blob') this.#mediaSize += input.blob.data.length;
@@ -52,30 +52,30 @@ export class LiveMemory {
   received(response: ModelResponse): void {
     const update = response.liveSessionResumptionUpdate;
     const handle = update?.['newHandle'];
-    if (this.#resumes && typeof handle === 'string' && handle !== '' && update?.['resumable'] !== false)
-      this.#save(handle);
+    if (this.#isResumable && typeof handle === 'string' && handle !== '' && update?.['resumable'] !== false)
+      this.#saveHandle(handle);
     if (response.partial) return;
     const { content, inputTranscription, outputTranscription } = response;
     if (content) this.#addTurn(content);
     if (inputTranscription?.text) this.#addTurn({ role: 'user', parts: [{ text: inputTranscription.text }] });
     if (outputTranscription?.text) this.#addTurn({ role: 'model', parts: [{ text: outputTranscription.text }] });
     if (!response.turnComplete) return;
-    this.#isAsked = false;
-    this.#open = [];
+    this.#isAnswerDue = false;
+    this.#unanswered = [];
     this.#mediaSize = 0;
   }
 
   /** What to begin another connection with: what has been said, and what is still to be answered. */
-  again(): { history: Content[]; inputs: LiveInput[] } {
-    const said = this.#turns.filter(({ input }) => !input || !this.#open.includes(input));
-    return { history: said.map(({ content }) => content), inputs: [...this.#open] };
+  replay(): { history: Content[]; inputs: LiveInput[] } {
+    const said = this.#turns.filter(({ input }) => !input || !this.#unanswered.includes(input));
+    return { history: said.map(({ content }) => content), inputs: [...this.#unanswered] };
   }
 
   /** From now on the provider remembers what was said; of a question without an answer that is not certain. */
-  #save(handle: string): void {
+  #saveHandle(handle: string): void {
     this.#handle = handle;
-    this.#open = this.#open.filter(({ kind }) => this.#isAsked && kind === 'content');
-    this.#turns = this.#turns.filter(({ input }) => input && this.#open.includes(input));
+    this.#unanswered = this.#unanswered.filter(({ kind }) => this.#isAnswerDue && kind === 'content');
+    this.#turns = this.#turns.filter(({ input }) => input && this.#unanswered.includes(input));
     this.#mediaSize = 0;
   }
 
@@ -86,8 +86,8 @@ export class LiveMemory {
   }
 
   #forgetOldestMedia(): void {
-    const at = this.#open.findIndex(({ kind }) => kind === 'blob');
-    const [input] = this.#open.splice(at, 1);
+    const at = this.#unanswered.findIndex(({ kind }) => kind === 'blob');
+    const [input] = this.#unanswered.splice(at, 1);
     if (input?.kind === 'blob') this.#mediaSize -= input.blob.data.length;
   }
 }

@@ -10,13 +10,13 @@ export interface McpFailure {
   /** Nothing came in time, which may be the server's fault or the tool's: ask before the session is used again. */
   readonly isSuspect: boolean;
   /** The server cannot have acted on the request, so that it may be sent again. */
-  readonly isUnheard: boolean;
+  readonly isUnsent: boolean;
 }
 
 /** JSON-RPC error code with which we answer requests ourselves when the line to the server is cut. */
-export const lineCut = -32_098;
+export const connectionCut = -32_098;
 
-const plain = { isLost: false, isSuspect: false, isUnheard: false };
+const plain = { isLost: false, isSuspect: false, isUnsent: false };
 
 /** Reads errors of the SDK, of fetch and of child processes by their marks: the SDK is loaded on first use only. */
 export function failureOf(error: unknown): McpFailure {
@@ -26,27 +26,27 @@ export function failureOf(error: unknown): McpFailure {
   const status = httpStatusOf(error, code);
   if (status !== undefined) return statusFailure(status);
   if (error.name === 'UnauthorizedError') return statusFailure(401);
-  if (code === lineCut || code === 'CONNECTION_CLOSED')
+  if (code === connectionCut || code === 'CONNECTION_CLOSED')
     return { ...plain, isLost: true, reason: 'ended the connection' };
   if (code === 'REQUEST_TIMEOUT') return { ...plain, isSuspect: true, reason: `did not answer${withinOf(error)}` };
-  if (code === 'NOT_CONNECTED' || error.message === 'Not connected') return gone;
+  if (code === 'NOT_CONNECTED' || error.message === 'Not connected') return notConnected;
   // An event source has nothing but the words of what its fetch threw.
   const refused = /"[^"]+" is not on the public internet/.exec(error.message)?.[0];
-  if (refused !== undefined) return { ...plain, isLost: true, isUnheard: true, reason: `may not be asked: ${refused}` };
+  if (refused !== undefined) return { ...plain, isLost: true, isUnsent: true, reason: `may not be asked: ${refused}` };
   if (typeof code === 'number') return { ...plain, reason: `answered with error ${code}: ${error.message}` };
   if (typeof code === 'string' && 'syscall' in error && String(error.syscall).startsWith('spawn')) {
-    return { ...plain, isLost: true, isUnheard: true, reason: `could not be started (${code})` };
+    return { ...plain, isLost: true, isUnsent: true, reason: `could not be started (${code})` };
   }
   const network = networkCode(error);
   if (network !== undefined) {
-    const isUnheard = unheard.has(network);
-    const reason = `${isUnheard ? 'could not be reached' : 'ended the connection'} (${network})`;
-    return { ...plain, isLost: true, isUnheard, reason };
+    const isUnsent = unsentCodes.has(network);
+    const reason = `${isUnsent ? 'could not be reached' : 'ended the connection'} (${network})`;
+    return { ...plain, isLost: true, isUnsent, reason };
   }
   return { ...plain, reason: `failed: ${error.message}` };
 }
 
-const gone: McpFailure = { ...plain, isLost: true, isUnheard: true, reason: 'is not connected' };
+const notConnected: McpFailure = { ...plain, isLost: true, isUnsent: true, reason: 'is not connected' };
 
 /** The SDK tells the limit it kept to. */
 function withinOf(error: Error): string {
@@ -56,7 +56,7 @@ function withinOf(error: Error): string {
 }
 
 /** Errors that come before a request is sent. */
-const unheard = new Set([
+const unsentCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -69,7 +69,7 @@ function statusFailure(status: number): McpFailure {
   const reason = `answered with HTTP status ${status} (${STATUS_CODES[status] ?? 'unknown'})`;
   // Servers that do not know a session say 404, as they should, or 400.
   const isForgotten = status === 404 || status === 400;
-  return { ...plain, isLost: isForgotten, isUnheard: isForgotten, reason };
+  return { ...plain, isLost: isForgotten, isUnsent: isForgotten, reason };
 }
 
 function httpStatusOf(error: Error, code: unknown): number | undefined {
