@@ -4,22 +4,27 @@ import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../../schemas/session.ts';
 
-/** By what right the next event of a run is stored. Throws when there is none any more. */
+// Decides with which right an event of a run is stored: with the fencing token of its lease, which the database checks.
+
+/** The lease of a run on its session. `nextAppend` supplies the guard of the next event, and throws once the lease is lost. */
 export interface SessionLease {
   readonly key: SessionKey;
   nextAppend(): AppendGuard;
-  /** The session belongs to somebody else, or nobody can say whether the event was stored. */
+  /** Another replica owns the session, or the database did not say whether it stored the event. */
   relinquish(reason: AppError): void;
 }
 
-/** The sessions as a run with a store sees them: it appends to its own only as long as it owns it. */
-export class FencedSessions implements SessionService {
+/**
+ * The sessions as a leased run sees them: it appends to its own session only as long as it owns it. Declares every member of
+ * the interface, so that it does not compile when there is a new one.
+ */
+export class FencedSessions implements SessionService, Record<keyof SessionService, unknown> {
   readonly #sessions: SessionService;
   readonly #lease: SessionLease;
 
-  constructor(sessions: SessionService, rights: SessionLease) {
+  constructor(sessions: SessionService, lease: SessionLease) {
     this.#sessions = sessions;
-    this.#lease = rights;
+    this.#lease = lease;
   }
 
   async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
@@ -60,9 +65,21 @@ export class FencedSessions implements SessionService {
   closeSession(session: Session): Promise<void> {
     return this.#sessions.closeSession(session);
   }
+
+  get readSession(): SessionService['readSession'] {
+    return this.#sessions.readSession?.bind(this.#sessions);
+  }
+
+  get check(): SessionService['check'] {
+    return this.#sessions.check?.bind(this.#sessions);
+  }
+
+  get close(): SessionService['close'] {
+    return this.#sessions.close?.bind(this.#sessions);
+  }
 }
 
-/** After these, nothing more is stored: with the store out of reach, not even what went wrong. */
+/** After these errors the run stores nothing more: without the database, not even its failure. */
 const endsLease = new Set(['session_changed', 'session_not_found', 'unavailable']);
 
 const isOf = ({ id, appName, userId }: Session, key: SessionKey): boolean =>
