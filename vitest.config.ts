@@ -15,6 +15,7 @@ const long = [
 
 /** What changes a process for good, such as its global tracer: each of these files has a process of its own. */
 const isolated = [
+  'test/app/create-server.test.ts',
   'test/loaders/**/*.test.ts',
   'test/telemetry/{exported-spans,metrics}.test.ts',
   'test/tools/mcp/stdio.test.ts',
@@ -25,7 +26,14 @@ const interop = ['test/interop/**/*.test.ts'];
 if (process.env['ADK_PYTHON'] !== undefined) long.push(...interop);
 
 const project = (name: string, include: string[], options: object): TestProjectInlineConfiguration => ({
-  resolve: { alias: { 'agent-server': fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
+  resolve: {
+    alias: Object.entries({ '': 'index', '/server': 'server/index', '/testing': 'testing/index' }).map(
+      ([entry, file]) => ({
+        find: new RegExp(`^agent-server${entry}$`),
+        replacement: fileURLToPath(new URL(`src/${file}.ts`, import.meta.url)),
+      }),
+    ),
+  },
   test: {
     name,
     include,

@@ -12,13 +12,6 @@ const server = {
   inputs: ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'],
   args: [compiler, '-p', 'tsconfig.build.json', '--noCheck'],
 };
-/** What a store has to promise, for the tests of stores that others write. */
-const contracts = {
-  stamp: join(root, 'dist/suites/.built'),
-  tool: compiler,
-  inputs: ['test/contracts', 'src/core', 'src/schemas', 'tsconfig.contracts.json'],
-  args: [compiler, '-p', 'tsconfig.contracts.json', '--noCheck'],
-};
 /** It takes its types from the server's schemas, but no code: those need no new build of it. */
 const userInterface = {
   stamp: join(root, 'dist/dev-ui/.built'),
@@ -27,7 +20,7 @@ const userInterface = {
   args: [bundler, 'build', 'dev-ui', '--logLevel', 'warn'],
 };
 /** What is built, each with a stamp that says when. */
-const parts = [server, contracts, userInterface];
+const parts = [server, userInterface];
 
 /** @param {string} path */
 const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,4 +1,5 @@
-// The public entry: what agents and programs import from 'agent-server'.
+// The entry 'agent-server': what agents, tools and plugins are written with. Loading it has to stay cheap: neither Fastify
+// nor an SDK of a provider, and no zod, is loaded before it is used (test/app/entries.test.ts).
 
 export { agentTool, type AgentToolSpec } from './agents/agent-tool.ts';
 export { enter } from './agents/enter.ts';
@@ -75,20 +76,8 @@ export type {
 } from './core/runtime.ts';
 export type { ArtifactService, EventsSummarizer, MemoryService, Services, SessionService } from './core/services.ts';
 export { StateView } from './core/state.ts';
-export { evaluate, type EvaluateOptions, EvaluationFailed } from './app/evaluate.ts';
-export { Evaluations, type EvaluationsOptions } from './evaluation/evaluations.ts';
-export { buildApp } from './http/app.ts';
-export type { HttpConfig, HttpDeps } from './http/deps.ts';
-export { agentFolders } from './loaders/agent-folders.ts';
-export type { AppFinder, AppSource } from './loaders/app-source.ts';
-export { compiledFolders, type CompiledFoldersOptions } from './loaders/compiled.ts';
-export { DirectoryLoader, type DirectoryLoaderOptions } from './loaders/reloading-loader.ts';
-export { mergedLoader } from './loaders/merged.ts';
-export { staticLoader } from './loaders/static.ts';
 export { llmSummarizer } from './models/llm-summarizer.ts';
 export { claude, gemini, openai } from './models/provider-models.ts';
-export type { ModelRegistration } from './models/registration.ts';
-export { createModelRegistry, type ModelRegistryOptions, type OpenModelRegistry } from './models/registry.ts';
 export { retried, type RetryOptions } from './models/retry.ts';
 export { routedModel, type RoutedModelOptions } from './models/routed.ts';
 export { scriptedModel } from './models/scripted.ts';
@@ -97,33 +86,24 @@ export { contextFilterPlugin, type ContextFilterOptions } from './plugins/contex
 export { globalInstructionPlugin } from './plugins/global-instruction.ts';
 export { loggingPlugin } from './plugins/logging.ts';
 export { reflectAndRetryPlugin, type ReflectAndRetryOptions } from './plugins/reflect-and-retry.ts';
-export type { LiveRunRequest } from './runner/live/live-session.ts';
-export { type Run, Runner, type RunnerOptions } from './runner/runner.ts';
 export {
-  Content,
+  type Content,
   functionCallsOf,
   functionResponsesOf,
-  Part,
+  type Part,
   textContent,
   textOf,
   textPart,
 } from './schemas/content.ts';
-export type { EvalMetric, EvalMetricResult } from './schemas/eval-metric.ts';
-export type { EvalCaseResult, EvalSetResult } from './schemas/eval-result.ts';
 export type { EvalCase, EvalSet, Invocation } from './schemas/eval-set.ts';
-export { Event, EventActions, isFinalResponse, newActions } from './schemas/event.ts';
+export { type Event, type EventActions, isFinalResponse, newActions } from './schemas/event.ts';
 export type { MemoryEntry } from './schemas/records.ts';
-export { RunConfig, RunRequest } from './schemas/run.ts';
+export type { RunConfig, RunRequest } from './schemas/run.ts';
 export type { Script, ScriptRule } from './schemas/script.ts';
 export type { Session, SessionKey, SessionOwner, State } from './schemas/session.ts';
-export { InMemoryArtifacts } from './services/artifacts/in-memory.ts';
-export { InMemoryMemories } from './services/memories/in-memory.ts';
-export { InMemorySessions } from './services/sessions/in-memory.ts';
-export { TraceRecorder } from './telemetry/recorder.ts';
-export { AuthConfig, AuthCredential, AuthScheme } from './tools/auth/auth-config.ts';
+export type { AuthConfig, AuthCredential, AuthScheme } from './tools/auth/auth-config.ts';
 export { CredentialSource } from './tools/auth/credential-source.ts';
 export { type CredentialStore, InMemoryCredentials } from './tools/auth/credential-store.ts';
-export { credentialExchanger } from './tools/auth/exchange.ts';
 export { authenticatedTool, type AuthenticatedToolSpec } from './tools/authenticated-tool.ts';
 export { builtInCodeExecution, builtInCodeExecutor } from './tools/built-in-code-execution.ts';
 export { enterpriseWebSearch } from './tools/enterprise-web-search.ts';

@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
   ['evaluation'],
   ['http'],
   ['app'],
-  ['cli'],
+  ['cli', 'server', 'testing'],
   [entry],
 ];
 /** Packages that are vocabulary rather than an adapter: they may appear in any folder. */

@@ -15,24 +15,28 @@ export interface Composed {
   close(): Promise<void>;
 }
 
+/** The kind of a store that a program hands in. */
+const custom = 'custom';
+
 export interface ComposeOptions extends EngineOptions {
   readonly version: string;
 }
 
 /** The server a config stands for. */
-export async function compose(config: Config, { env, log, version }: ComposeOptions): Promise<Composed> {
-  const { apps, databases, runStore, ...engine } = composeEngine(config, { env, log });
+export async function compose(config: Config, options: ComposeOptions): Promise<Composed> {
+  const { log, version, handedIn } = options;
+  const { apps, databases, runStore, ...engine } = composeEngine(config, options);
   const { runner, runs } = engine;
   const app = await buildApp({
     ...engine,
     version,
     log,
     stores: {
-      sessions: parseServiceUri('sessions', config.sessionService).kind,
-      artifacts: parseServiceUri('artifacts', config.artifactService).kind,
-      memories: parseServiceUri('memories', config.memoryService).kind,
+      sessions: handedIn?.sessions ? custom : parseServiceUri('sessions', config.sessionService).kind,
+      artifacts: handedIn?.artifacts ? custom : parseServiceUri('artifacts', config.artifactService).kind,
+      memories: handedIn?.memories ? custom : parseServiceUri('memories', config.memoryService).kind,
     },
-    config: httpConfigOf(config, apps),
+    config: httpConfigOf(config, apps, handedIn ? handedIn.folders[0] : config.agents),
   });
   runs.start();
   const collecting = new AbortController();
@@ -66,7 +70,11 @@ function pauseFor({ sessionTtlMs, artifactVersionTtlMs, runTtlMs }: RetentionLim
   return Math.max(10_000, Math.min(600_000, ...lives));
 }
 
-function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<typeof buildApp>[0]['config']> {
+function httpConfigOf(
+  config: Config,
+  apps: AppFinder,
+  agents: string | undefined,
+): NonNullable<Parameters<typeof buildApp>[0]['config']> {
   return {
     host: config.host,
     allowHosts: config.allowHosts,
@@ -78,7 +86,7 @@ function httpConfigOf(config: Config, apps: AppFinder): NonNullable<Parameters<t
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
     development: developmentOf(config),
-    ...(config.dev && { ...builderPlace(config.agents, apps), builderReach: reachOfYaml(config) }),
+    ...(config.dev && agents !== undefined && { ...builderPlace(agents, apps), builderReach: reachOfYaml(config) }),
     ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),
   };

@@ -2,15 +2,19 @@ import { isLoopback } from '../base/addresses.ts';
 import { type ErrorPolicy, errorPolicy } from '../base/error-policy.ts';
 import { redactEnvironment } from '../base/redact.ts';
 import type { RunStore } from '../core/run-store.ts';
-import type { Plugin } from '../core/runtime.ts';
+import type { AgentLoader, App, Plugin } from '../core/runtime.ts';
+import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Evaluations } from '../evaluation/evaluations.ts';
 import type { Log } from '../http/deps.ts';
 import { showsThrown } from '../http/surface.ts';
 import { agentFolders } from '../loaders/agent-folders.ts';
 import type { AppFinder } from '../loaders/app-source.ts';
 import { compiledFolders } from '../loaders/compiled.ts';
+import { manyFolders } from '../loaders/many-folders.ts';
+import { mergedLoader } from '../loaders/merged.ts';
 import { DirectoryLoader } from '../loaders/reloading-loader.ts';
-import { appNotFound } from '../loaders/static.ts';
+import { staticLoader } from '../loaders/static.ts';
+import type { ModelRegistration } from '../models/registration.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import { pluginNamed } from '../plugins/registry.ts';
 import { LocalRunQueue } from '../runner/queue/local-queue.ts';
@@ -31,7 +35,7 @@ import { loadPrices } from './prices.ts';
 /** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
 export interface Engine {
   readonly apps: AppFinder;
-  readonly loader: DirectoryLoader;
+  readonly loader: AgentLoader;
   readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories'>;
   /** Where runs are kept: absent where they end with the process. */
   readonly runStore: OpenedServices['runs'];
@@ -51,37 +55,54 @@ export interface Engine {
 export interface EngineOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Objects that a program hands in. Absent: everything is made from the settings. */
+  readonly handedIn?: HandedIn | undefined;
   /** Whoever asks is the author, at a terminal: errors are shown in full, and need not be logged. */
   readonly isTerminal?: boolean;
 }
 
+/** What a program that embeds the server brings along, instead of or beside what settings can name. */
+export interface HandedIn {
+  /** Folders of apps, in the place of the setting `agents`; empty: no apps on disk. */
+  readonly folders: readonly string[];
+  /** Apps made in code. They come before apps of the same name on disk. */
+  readonly apps: readonly App[];
+  /** Stores in the place of those the settings name. The program closes them. */
+  readonly sessions?: SessionService | undefined;
+  readonly artifacts?: ArtifactService | undefined;
+  readonly memories?: MemoryService | undefined;
+  /** Plugins after those the settings name. */
+  readonly plugins: readonly Plugin[];
+  /** Models that are found before the built-in ones. */
+  readonly models: readonly ModelRegistration[];
+}
+
 /** The engine a config stands for: the one place that picks implementations. */
-export function composeEngine(config: Config, { env, log, isTerminal = false }: EngineOptions): Engine {
+export function composeEngine(config: Config, { env, log, handedIn, isTerminal = false }: EngineOptions): Engine {
   redactEnvironment(env);
-  const apps = appFinder(config);
-  const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
-  const reach = reachOfYaml(config);
-  const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
-  const loader = new DirectoryLoader({ find: apps, hotReload, strict, allowStdioMcp, reach, warn });
+  const finders = (handedIn?.folders ?? [config.agents]).map((agents) => appFinder({ ...config, agents }));
+  const apps = manyFolders(finders);
+  const loader = loaderOf(finders, handedIn?.apps ?? [], config, log);
   const traces = new TraceRecorder({
     maxBytes: config.maxTraceBytes,
     maxSpans: config.maxSpans,
     ttlMs: config.traceTtl,
   });
-  const {
-    sessions,
-    artifacts,
-    memories,
-    runs: store,
-    databases,
-  } = openServices({
+  const opened = openServices({
     ...config,
     onConnectionLost: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     google: googleFrom(env),
     isInUse: (key) => queue.runsOf(key).length > 0,
     onEvicted: (key) => traces.forget(key),
   });
-  const services = { sessions, artifacts, memories };
+  const { databases } = opened;
+  const services = {
+    sessions: handedIn?.sessions ?? opened.sessions,
+    artifacts: handedIn?.artifacts ?? opened.artifacts,
+    memories: handedIn?.memories ?? opened.memories,
+  };
+  const { sessions } = services;
+  const store = handedIn?.sessions ? undefined : opened.runs;
   const { maxQueuedRuns: maxQueued } = config;
   const durable = store && { store, queue: new LeasedRunQueue({ store, sessions, maxQueued, log }) };
   const queue = durable?.queue ?? new LocalRunQueue(maxQueued);
@@ -93,8 +114,8 @@ export function composeEngine(config: Config, { env, log, isTerminal = false }: 
   const surroundings = {
     loader,
     services,
-    models: createModelRegistry({ env }),
-    plugins: pluginsFor(config, log),
+    models: createModelRegistry({ env, register: handedIn?.models ?? [] }),
+    plugins: [...pluginsFor(config, log), ...(handedIn?.plugins ?? [])],
     traces,
     log,
     errors,
@@ -109,7 +130,8 @@ export function composeEngine(config: Config, { env, log, isTerminal = false }: 
   const { runTtl: runTtlMs, maxBackgroundRuns } = config;
   const runs = new RunService({ runner, queue, services, log, durable, runTtlMs, maxBackgroundRuns });
   const prices = loadPrices(config.prices);
-  const evaluations = new Evaluations({ ...surroundings, folderOf: folderIn(apps, config), prices });
+  const folderOf = folderIn(apps, loader, handedIn?.folders ?? [config.agents]);
+  const evaluations = new Evaluations({ ...surroundings, folderOf, prices });
   const tryTool = toolTrier(surroundings);
   return {
     apps,
@@ -147,17 +169,38 @@ const forgetting = (forget: () => void) => (error: unknown) => {
   throw error;
 };
 
+/** Loads apps made in code, then those of each folder. */
+function loaderOf(finders: readonly AppFinder[], apps: readonly App[], config: Config, log: Log): AgentLoader {
+  const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
+  const reach = reachOfYaml(config);
+  const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
+  const loaders: AgentLoader[] = finders.map(
+    (find) => new DirectoryLoader({ find, hotReload, strict, allowStdioMcp, reach, warn }),
+  );
+  if (apps.length > 0) loaders.unshift(staticLoader(apps));
+  const [only] = loaders;
+  return only && loaders.length === 1 ? only : mergedLoader(loaders);
+}
+
 /** Where the evaluation files of an app go: beside its source, not into what is built of it. A broken app has some, too. */
-function folderIn(apps: AppFinder, { agents }: Config): (appName: string) => Promise<string> {
+function folderIn(
+  apps: AppFinder,
+  loader: AgentLoader,
+  folders: readonly string[],
+): (appName: string) => Promise<string | undefined> {
   return async (appName) => {
     const source = apps.find(appName);
-    if (!source) throw appNotFound(appName);
-    return agentFolders(agents).find(appName)?.folder ?? source.folder;
+    if (!source) return (await loader.loadAgent(appName)).folder; // made in code, or there is none
+    for (const folder of folders) {
+      const found = agentFolders(folder).find(appName);
+      if (found) return found.folder;
+    }
+    return source.folder;
   };
 }
 
 /** Finds the apps of the agents folder. */
-export function appFinder({ agents, buildOutput }: Config): AppFinder {
+export function appFinder({ agents, buildOutput }: Pick<Config, 'agents' | 'buildOutput'>): AppFinder {
   if (buildOutput.length === 0) return agentFolders(agents);
   return compiledFolders({ sourceDir: agents, buildOutputDirs: buildOutput });
 }

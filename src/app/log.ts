@@ -5,9 +5,12 @@ import type { Config } from './config.ts';
 /** Characters that wait for a disk that is full, or a reader that is slow: of what comes then, nothing is kept. */
 const maxLength = 4 * 1024 * 1024;
 
-/** The log: JSON lines on stderr, secrets removed. Flush it before the process ends. */
-export function createLog(level: Config['logLevel']): pino.Logger {
-  const destination = pino.destination({ dest: 2, sync: false, maxLength });
+/**
+ * The log: JSON lines on stderr, secrets removed. Flush it before the process ends. In the process of another program
+ * (`isOwnProcess` false) it writes at once, because only then it needs no handler of the process's end.
+ */
+export function createLog(level: Config['logLevel'], { isOwnProcess = true } = {}): pino.Logger {
+  const destination = pino.destination({ dest: 2, sync: !isOwnProcess, maxLength });
   // A reader that has gone away is no reason to end.
   destination.on('error', () => {});
   return pino(

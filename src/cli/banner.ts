@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { urlOf } from '../app/listen.ts';
 import type { AppFinder, AppSource } from '../loaders/app-source.ts';
 
 export interface BannerFacts {
@@ -41,10 +41,4 @@ export function banner({ version, agents, apps, address, port, isForDevelopment 
     '',
     '',
   ].join('\n');
-}
-
-/** An address of this machine stands for "all addresses". */
-function urlOf(address: string, port: number): string {
-  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
-  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Config } from '../app/config.ts';
+import { ownVersion } from '../app/version.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
 import { helpText } from './help.ts';
@@ -69,9 +69,4 @@ async function execute(line: CommandLine, config: Config, { env, cwd }: Surround
 function helpFor({ command }: CommandLine): string {
   const meant = commands.find(({ name }) => name === command);
   return meant ? helpText(meant, command === 'serve' ? commands : []) : '';
-}
-
-function ownVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,10 +1,10 @@
 import { provideAgentImports } from '../app/agent-imports.ts';
 import { type Composed, compose } from '../app/compose.ts';
 import { type Config, developmentOf } from '../app/config.ts';
+import { hostFault, listen } from '../app/listen.ts';
 import { createLog } from '../app/log.ts';
 import { releaseSpareMemory } from '../app/spare-memory.ts';
 import { handleUncaughtErrors } from '../app/uncaught-errors.ts';
-import { isLoopback } from '../base/addresses.ts';
 import { AppError } from '../base/errors.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
 import { banner } from './banner.ts';
@@ -36,13 +36,15 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
     if (error instanceof AppError && error.code === 'ConfigurationException') throw new UsageError(error.message);
     throw error;
   }
-  const failure = await listen(composed, config);
-  if (failure !== undefined) {
-    process.stderr.write(`${failure}\n`);
+  let bound: Awaited<ReturnType<typeof listen>>;
+  try {
+    bound = await listen(composed, config);
+  } catch (error) {
+    process.stderr.write(`${listenFault(error, config)}\n`);
     await composed.close();
     return 1;
   }
-  const { address, port } = boundTo(composed);
+  const { address, port } = bound;
   const isForDevelopment = developmentOf(config).size > 0;
   process.stdout.write(
     banner({ version, agents: config.agents, apps: composed.apps, address, port, isForDevelopment }),
@@ -58,44 +60,24 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
   return code;
 }
 
-function checkSettings({ host, insecure, agents, dev }: Config): void {
-  if (!isLoopback(host) && dev) {
+function checkSettings(config: Config): void {
+  const fault = hostFault(config);
+  if (fault !== undefined) throw new UsageError(fault);
+  if (!isFolder(config.agents)) {
     throw new UsageError(
-      `--dev lets whoever reaches the server write agents, which run with its rights: it works with --host 127.0.0.1 only, not with ${host}`,
+      `The agents folder "${config.agents}" does not exist: make it, or name another with --agents DIR`,
     );
-  }
-  if (!isLoopback(host) && !insecure) {
-    throw new UsageError(
-      `--host ${host} is reachable by others, and nothing would ask them who they are: add --insecure to allow that`,
-    );
-  }
-  if (!isFolder(agents)) {
-    throw new UsageError(`The agents folder "${agents}" does not exist: make it, or name another with --agents DIR`);
   }
 }
 
-/** Connections the kernel may hold until they are accepted: one that finds no room tries again after a second. */
-const backlog = 4_096;
-
-/** Why we cannot listen, in words, or `undefined` when we do. */
-async function listen({ app }: Composed, { host, port }: Config): Promise<string | undefined> {
-  try {
-    await app.listen({ host, port, backlog });
-    return undefined;
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE')
-      return `Port ${port} on ${host} is in use: stop what listens there, or choose another with --port`;
-    if (code === 'EACCES') return `Port ${port} may not be used by this user: choose another with --port`;
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `"${host}" is no address of this machine`;
-    throw error;
-  }
-}
-
-function boundTo({ app }: Composed): { address: string; port: number } {
-  const bound = app.server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('The server listens on no port');
-  return bound;
+/** Why the server cannot listen, in words. Throws an error that has nothing to do with the address. */
+function listenFault(error: unknown, { host, port }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is in use: stop what listens there, or choose another with --port`;
+  if (code === 'EACCES') return `Port ${port} may not be used by this user: choose another with --port`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `"${host}" is no address of this machine`;
+  throw error;
 }
 
 /** Resolves at the first SIGTERM or SIGINT with 0, or at `fail` with 1. A second signal ends the process at once. */

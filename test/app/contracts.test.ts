@@ -1,30 +1,28 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const project = mkdtempSync(join(tmpdir(), 'agent-store-'));
-const suites = join(project, 'node_modules/agent-server/dist/suites');
+const build = join(project, 'node_modules/agent-server/dist');
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-/** A project of somebody else, with the suites as this package has them when it is built. */
+/** A project of somebody else, with this package as it is when it is built. */
 beforeAll(() => {
   const compiler = 'node_modules/typescript/bin/tsc';
-  const args = [compiler, '-p', 'tsconfig.contracts.json', '--noCheck', '--outDir', suites];
+  const args = [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', build];
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
-  if (status !== 0) throw new Error('The suites could not be built');
+  if (status !== 0) throw new Error('The package could not be built');
   for (const name of ['vitest', 'zod'])
     symlinkSync(join(process.cwd(), 'node_modules', name), join(project, 'node_modules', name));
-  for (const name of ['package.json', 'src']) {
-    symlinkSync(join(process.cwd(), name), join(project, 'node_modules/agent-server', name));
-  }
+  cpSync('package.json', join(project, 'node_modules/agent-server/package.json'));
+  symlinkSync(join(process.cwd(), 'node_modules'), join(project, 'node_modules/agent-server/node_modules'));
   mkdirSync(join(project, 'test'));
 });
 
 const store = (promise: string): string => `
-  import { sessionServiceContract } from 'agent-server/contracts/sessions';
-  import { InMemorySessions } from ${JSON.stringify(join(process.cwd(), 'src/services/sessions/in-memory.ts'))};
+  import { InMemorySessions, sessionServiceContract } from 'agent-server/testing';
   class Mine extends InMemorySessions { ${promise} }
   sessionServiceContract('Mine', () => new Mine());
 `;

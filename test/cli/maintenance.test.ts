@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { openServices } from '../../src/services/open-services.ts';
-import { saying } from '../contracts/events.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 import { FirestoreDouble } from '../support/firestore-double.ts';
 import type { FirestoreValue } from '../support/firestore-values.ts';
 import { type Ended, mainFile, start } from '../support/program.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { SessionService } from '../../src/core/services.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 import { type AdkEvent, adkEvent, adkSession, adkSessionHere } from '../support/adk-database.ts';
-import { saying } from './events.ts';
 
 /** A database that ADK for TypeScript has open, too. */
 export interface SharedWithAdk {

@@ -5,7 +5,7 @@ import type { SessionKey } from '../../src/schemas/session.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemoryMemories } from '../../src/services/memories/in-memory.ts';
 import { type Archive, collectGarbage } from '../../src/services/retention.ts';
-import { freshOwner, saying } from './events.ts';
+import { freshOwner, saying } from '../../src/testing/contracts/events.ts';
 
 type Store = SessionService & Archive;
 

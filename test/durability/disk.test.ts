@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { openServices } from '../../src/services/open-services.ts';
-import { saying } from '../contracts/events.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-disk-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Appends until the disk takes no more, then reads: in a program, because the limit on its files is the program's. */
 const program = (path: string): string => `
   import { openServices } from ${JSON.stringify(new URL('../../src/services/open-services.ts', import.meta.url).pathname)};
-  import { saying } from ${JSON.stringify(new URL('../contracts/events.ts', import.meta.url).pathname)};
+  import { saying } from ${JSON.stringify(new URL('../../src/testing/contracts/events.ts', import.meta.url).pathname)};
   const uri = ${JSON.stringify(`sqlite:${path}`)};
   const { sessions } = openServices({ sessionService: uri, artifactService: 'memory:', memoryService: 'memory:' });
   const owner = { appName: 'disk', userId: 'ada' };

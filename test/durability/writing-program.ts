@@ -1,5 +1,5 @@
 import { openServices } from '../../src/services/open-services.ts';
-import { saying } from '../contracts/events.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 
 // Appends to several sessions as fast as it can, and says each event's name once it is stored. It is there to be killed.
 

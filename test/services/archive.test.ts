@@ -6,7 +6,7 @@ import { isImported } from '../../src/core/imported-events.ts';
 import { exportLines, importLines } from '../../src/services/archive.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { openServices } from '../../src/services/open-services.ts';
-import { saying } from '../contracts/events.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 
 it('keeps which events clients brought along, and trusts what the operator brings', async () => {
   const owner = { appName: 'app', userId: 'u' };

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { Tool } from '../../src/core/runtime.ts';
 import { textContent } from '../../src/schemas/content.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 import { builtInTools } from '../../src/tools/built-ins.ts';
 import { exampleTool } from '../../src/tools/example-tool.ts';
 import { loadMemory } from '../../src/tools/load-memory.ts';
 import { preloadMemory } from '../../src/tools/preload-memory.ts';
-import { saying } from '../contracts/events.ts';
 import { modelRequest, services, toolContext } from './contexts.ts';
 
 const builtIn = (name: string, args?: Record<string, unknown>): Tool => builtInTools.get(name)?.(args) as Tool;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Event } from '../../src/schemas/event.ts';
+import { saying } from '../../src/testing/contracts/events.ts';
 import { pendingRequests } from '../../src/tools/pending-requests.ts';
-import { saying } from '../contracts/events.ts';
 
 const calling = (name: string, id: string, args: Record<string, unknown>): Event =>
   saying('', {}, { content: { role: 'model', parts: [{ functionCall: { id, name, args } }] } });

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import { ContainedFolder } from '../../../src/services/artifacts/contained-folder.ts';
 import { FileArtifacts } from '../../../src/services/artifacts/files.ts';
-import { artifactContentContract } from '../../contracts/artifact-content.ts';
-import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
-import { artifactServiceContract } from '../../contracts/artifacts.ts';
-import { freshKey } from '../../contracts/events.ts';
+import { artifactContentContract } from '../../../src/testing/contracts/artifact-content.ts';
+import { artifactRetentionContract } from '../../../src/testing/contracts/artifact-retention.ts';
+import { artifactServiceContract } from '../../../src/testing/contracts/artifacts.ts';
+import { freshKey } from '../../../src/testing/contracts/events.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'agent-artifacts-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));

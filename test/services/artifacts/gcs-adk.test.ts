@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { BucketArtifacts } from '../../../src/services/artifacts/bucket-artifacts.ts';
 import { GoogleBucket } from '../../../src/services/artifacts/gcs.ts';
-import { freshKey } from '../../contracts/events.ts';
+import { freshKey } from '../../../src/testing/contracts/events.ts';
 import { gcsDouble } from '../../support/gcs-double.ts';
 
 const double = gcsDouble();

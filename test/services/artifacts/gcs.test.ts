@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import { BucketArtifacts } from '../../../src/services/artifacts/bucket-artifacts.ts';
 import { GoogleBucket } from '../../../src/services/artifacts/gcs.ts';
-import { artifactContentContract } from '../../contracts/artifact-content.ts';
-import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
-import { artifactServiceContract } from '../../contracts/artifacts.ts';
+import { artifactContentContract } from '../../../src/testing/contracts/artifact-content.ts';
+import { artifactRetentionContract } from '../../../src/testing/contracts/artifact-retention.ts';
+import { artifactServiceContract } from '../../../src/testing/contracts/artifacts.ts';
 import { gcsDouble } from '../../support/gcs-double.ts';
 
 // The real SDK, against a double; against a real bucket with TEST_GCS_BUCKET.

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import { InMemoryArtifacts } from '../../../src/services/artifacts/in-memory.ts';
-import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
-import { artifactServiceContract } from '../../contracts/artifacts.ts';
-import { freshKey } from '../../contracts/events.ts';
+import { artifactRetentionContract } from '../../../src/testing/contracts/artifact-retention.ts';
+import { artifactServiceContract } from '../../../src/testing/contracts/artifacts.ts';
+import { freshKey } from '../../../src/testing/contracts/events.ts';
 
 artifactServiceContract('InMemoryArtifacts', () => new InMemoryArtifacts());
 let shared: InMemoryArtifacts;

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach } from 'vitest';
 import { PostgresArtifactTables } from '../../../src/services/artifacts/postgres.ts';
 import { SqlArtifacts } from '../../../src/services/artifacts/sql-artifacts.ts';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
-import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
-import { artifactServiceContract } from '../../contracts/artifacts.ts';
+import { artifactRetentionContract } from '../../../src/testing/contracts/artifact-retention.ts';
+import { artifactServiceContract } from '../../../src/testing/contracts/artifacts.ts';
 import { newDatabase } from '../../support/shared.ts';
 
 let uri: string;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { BucketArtifacts } from '../../../src/services/artifacts/bucket-artifacts.ts';
 import { S3Bucket } from '../../../src/services/artifacts/s3.ts';
-import { artifactContentContract } from '../../contracts/artifact-content.ts';
-import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
-import { artifactServiceContract } from '../../contracts/artifacts.ts';
-import { freshKey } from '../../contracts/events.ts';
+import { artifactContentContract } from '../../../src/testing/contracts/artifact-content.ts';
+import { artifactRetentionContract } from '../../../src/testing/contracts/artifact-retention.ts';
+import { artifactServiceContract } from '../../../src/testing/contracts/artifacts.ts';
+import { freshKey } from '../../../src/testing/contracts/events.ts';
 import { s3Double } from '../../support/s3-double.ts';
 
 // The real SDK, against a double; against a real bucket with TEST_S3_BUCKET (and TEST_S3_ENDPOINT).

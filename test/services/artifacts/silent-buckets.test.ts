@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, afterAll, describe, expect, it, vi } 
 import { BucketArtifacts } from '../../../src/services/artifacts/bucket-artifacts.ts';
 import { GoogleBucket } from '../../../src/services/artifacts/gcs.ts';
 import { S3Bucket } from '../../../src/services/artifacts/s3.ts';
-import { freshKey } from '../../contracts/events.ts';
+import { freshKey } from '../../../src/testing/contracts/events.ts';
 import { gcsDouble } from '../../support/gcs-double.ts';
 import { s3Double } from '../../support/s3-double.ts';
 

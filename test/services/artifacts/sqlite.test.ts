@@ -5,9 +5,9 @@ import { afterAll, beforeEach, expect, it } from 'vitest';
 import { SqlArtifacts } from '../../../src/services/artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from '../../../src/services/artifacts/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
-import { artifactRetentionContract } from '../../contracts/artifact-retention.ts';
-import { artifactServiceContract } from '../../contracts/artifacts.ts';
-import { freshKey } from '../../contracts/events.ts';
+import { artifactRetentionContract } from '../../../src/testing/contracts/artifact-retention.ts';
+import { artifactServiceContract } from '../../../src/testing/contracts/artifacts.ts';
+import { freshKey } from '../../../src/testing/contracts/events.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

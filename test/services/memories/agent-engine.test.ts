@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Session } from '../../../src/schemas/session.ts';
 import { AgentEngineMemories } from '../../../src/services/memories/agent-engine.ts';
 import { VertexApi } from '../../../src/services/vertex/vertex-api.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
+import { memoryServiceContract } from '../../../src/testing/contracts/memories.ts';
 import { cloudToken } from '../../../src/tools/auth/machine-token.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
-import { memoryServiceContract } from '../../contracts/memories.ts';
 import { memoryBankDouble } from '../../support/memory-doubles.ts';
 
 // The REST API against a double; the contract against a real bank with TEST_MEMORY_BANK=projects/…/reasoningEngines/ID.

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Session } from '../../../src/schemas/session.ts';
 import { FirestoreMemories } from '../../../src/services/memories/firestore.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
-import { memoryServiceContract } from '../../contracts/memories.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
+import { memoryServiceContract } from '../../../src/testing/contracts/memories.ts';
 import { firestoreForTests, isRealFirestore } from '../../support/firestore.ts';
 
 const firestore = firestoreForTests();

@@ -3,7 +3,7 @@ import { newEvent } from '../../../src/core/new-event.ts';
 import { textContent } from '../../../src/schemas/content.ts';
 import type { Session } from '../../../src/schemas/session.ts';
 import { InMemoryMemories } from '../../../src/services/memories/in-memory.ts';
-import { memoryServiceContract } from '../../contracts/memories.ts';
+import { memoryServiceContract } from '../../../src/testing/contracts/memories.ts';
 
 memoryServiceContract('InMemoryMemories', () => new InMemoryMemories());
 

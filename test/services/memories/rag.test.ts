@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keyOf, type Session } from '../../../src/schemas/session.ts';
 import { RagMemories } from '../../../src/services/memories/rag.ts';
 import { VertexApi } from '../../../src/services/vertex/vertex-api.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
+import { memoryServiceContract } from '../../../src/testing/contracts/memories.ts';
 import { cloudToken } from '../../../src/tools/auth/machine-token.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
-import { memoryServiceContract } from '../../contracts/memories.ts';
 import { ragDouble } from '../../support/memory-doubles.ts';
 
 // The REST API against a double; the contract against a real corpus with TEST_RAG_CORPUS=projects/…/ragCorpora/ID.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { SqliteMemories } from '../../../src/services/memories/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
-import { memoryServiceContract } from '../../contracts/memories.ts';
+import { memoryServiceContract } from '../../../src/testing/contracts/memories.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf } from '../../../src/schemas/session.ts';
 import { AgentEngineSessions } from '../../../src/services/sessions/agent-engine.ts';
 import { VertexApi } from '../../../src/services/vertex/vertex-api.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
+import { sessionServiceContract } from '../../../src/testing/contracts/sessions.ts';
 import { cloudToken } from '../../../src/tools/auth/machine-token.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
 import { retentionContract } from '../../contracts/retention.ts';
-import { sessionServiceContract } from '../../contracts/sessions.ts';
 import { AgentEngineDouble } from '../../support/vertex-double.ts';
 
 // The REST API against a double; against a real engine with TEST_AGENT_ENGINE=projects/…/reasoningEngines/ID.

@@ -4,7 +4,7 @@ import { keyOf } from '../../../src/schemas/session.ts';
 import { FirestoreDatabase } from '../../../src/services/firestore/database.ts';
 import { FirestoreSessionTables } from '../../../src/services/sessions/firestore.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
 import { firestoreForTests, isRealFirestore } from '../../support/firestore.ts';
 
 const firestore = firestoreForTests();

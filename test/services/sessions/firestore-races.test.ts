@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { keyOf, type Session } from '../../../src/schemas/session.ts';
 import { FirestoreSessionTables } from '../../../src/services/sessions/firestore.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
 import { firestoreForTests, isRealFirestore } from '../../support/firestore.ts';
 
 const firestore = firestoreForTests();

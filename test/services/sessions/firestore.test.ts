@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { FirestoreSessionTables } from '../../../src/services/sessions/firestore.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
+import { sessionServiceContract } from '../../../src/testing/contracts/sessions.ts';
 import { retentionContract } from '../../contracts/retention.ts';
-import { sessionServiceContract } from '../../contracts/sessions.ts';
 import { firestoreForTests, isRealFirestore } from '../../support/firestore.ts';
 
 if (!isRealFirestore) console.info('Firestore: a local double; TEST_FIRESTORE_PROJECT names a real one');

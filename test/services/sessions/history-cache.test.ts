@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { HistoryCache } from '../../../src/services/sessions/history-cache.ts';
-import { saying } from '../../contracts/events.ts';
+import { saying } from '../../../src/testing/contracts/events.ts';
 
 const position = (nextSeq: number, revision = 0) => ({ sessionNumber: 1, revision, nextSeq });
 const [one, two, three] = ['1', '2', '3'].map((text) => saying(text)) as [

@@ -1,8 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { keyOf } from '../../../src/schemas/session.ts';
 import { InMemorySessions } from '../../../src/services/sessions/in-memory.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
-import { sessionServiceContract } from '../../contracts/sessions.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
+import { sessionServiceContract } from '../../../src/testing/contracts/sessions.ts';
 
 sessionServiceContract('InMemorySessions', () => new InMemorySessions());
 

@@ -4,8 +4,8 @@ import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { adkTables } from '../../../src/services/postgres/migrations.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
+import { saying } from '../../../src/testing/contracts/events.ts';
 import { adkDatabaseContract, type SharedWithAdk } from '../../contracts/adk-database.ts';
-import { saying } from '../../contracts/events.ts';
 import { adkSession } from '../../support/adk-database.ts';
 import { newDatabase } from '../../support/shared.ts';
 

@@ -4,7 +4,7 @@ import { generation, keyOf, type Session } from '../../../src/schemas/session.ts
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
-import { freshOwner, saying } from '../../contracts/events.ts';
+import { freshOwner, saying } from '../../../src/testing/contracts/events.ts';
 import { newDatabase } from '../../support/shared.ts';
 
 let uri: string;

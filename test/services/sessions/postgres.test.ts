@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { PostgresDatabase } from '../../../src/services/postgres/database.ts';
 import { PostgresSessionTables } from '../../../src/services/sessions/postgres.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
-import { sessionServiceContract } from '../../contracts/sessions.ts';
+import { sessionServiceContract } from '../../../src/testing/contracts/sessions.ts';
 import { newDatabase } from '../../support/shared.ts';
 
 let uri: string;

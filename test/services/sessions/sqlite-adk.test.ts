@@ -8,8 +8,8 @@ import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
 import { adkTables } from '../../../src/services/sqlite/migrations.ts';
+import { saying } from '../../../src/testing/contracts/events.ts';
 import { adkDatabaseContract, type SharedWithAdk } from '../../contracts/adk-database.ts';
-import { saying } from '../../contracts/events.ts';
 import { adkSession } from '../../support/adk-database.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-sqlite-'));

@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
-import { sessionServiceContract } from '../../contracts/sessions.ts';
+import { sessionServiceContract } from '../../../src/testing/contracts/sessions.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-sqlite-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ArtifactService } from '../../src/core/services.ts';
+import type { ArtifactService } from '../../core/services.ts';
 import { freshKey } from './events.ts';
 
 const text = (value: string): { text: string } => ({ text: value });

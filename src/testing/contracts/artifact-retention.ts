@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ArtifactService } from '../../src/core/services.ts';
-import type { SessionKey } from '../../src/schemas/session.ts';
+import type { ArtifactService } from '../../core/services.ts';
+import type { SessionKey } from '../../schemas/session.ts';
 import { freshKey } from './events.ts';
 
 /** An artifact store that can be cleaned. */

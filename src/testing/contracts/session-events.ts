@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { isImported } from '../../src/core/imported-events.ts';
-import type { SessionService } from '../../src/core/services.ts';
-import { type GetSessionConfig, keyOf } from '../../src/schemas/session.ts';
+import { isImported } from '../../core/imported-events.ts';
+import type { SessionService } from '../../core/services.ts';
+import { type GetSessionConfig, keyOf } from '../../schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
 
 type Start = () => Promise<SessionService>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { SessionService } from '../../src/core/services.ts';
-import { keyOf } from '../../src/schemas/session.ts';
+import type { SessionService } from '../../core/services.ts';
+import { keyOf } from '../../schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
 import { because, type SessionExceptions } from './promises.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { EventPage, SessionService } from '../../src/core/services.ts';
+import type { EventPage, SessionService } from '../../core/services.ts';
 import { freshOwner, saying } from './events.ts';
 
 type Start = () => Promise<SessionService>;

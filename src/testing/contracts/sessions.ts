@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { SessionService } from '../../src/core/services.ts';
-import { generation } from '../../src/schemas/session.ts';
+import type { SessionService } from '../../core/services.ts';
+import { generation } from '../../schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
 import { because, type SessionExceptions } from './promises.ts';
 import { appendingContract, readingContract } from './session-events.ts';

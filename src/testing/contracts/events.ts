@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../src/base/json.ts';
-import { type Event, newActions } from '../../src/schemas/event.ts';
-import type { SessionKey, SessionOwner } from '../../src/schemas/session.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { type Event, newActions } from '../../schemas/event.ts';
+import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 
 /** An owner no other test has, so that a suite may run against a store that is shared or not empty. */
 export const freshOwner = (): SessionOwner => ({ appName: `app-${randomUUID()}`, userId: 'ada' });

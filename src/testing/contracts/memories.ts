@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { MemoryService } from '../../src/core/services.ts';
-import type { Event } from '../../src/schemas/event.ts';
-import { keyOf, type Session, type SessionOwner } from '../../src/schemas/session.ts';
+import type { MemoryService } from '../../core/services.ts';
+import type { Event } from '../../schemas/event.ts';
+import { keyOf, type Session, type SessionOwner } from '../../schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
 import { because, type MemoryExceptions } from './promises.ts';
 
