@@ -67,12 +67,11 @@ export function errorPolicy({ showsThrown, folders, log }: ErrorPolicyOptions): 
   return {
     report(thrown) {
       if (!isObject(thrown)) return reportOf(thrown);
-      let report = reports.get(thrown);
-      if (!report) {
-        report = reportOf(thrown);
-        reports.set(thrown, report);
-        reports.set(report, report);
-      }
+      if (thrown instanceof AppError && isReport(thrown)) return thrown;
+      const known = reports.get(thrown);
+      if (known) return known;
+      const report = reportOf(thrown);
+      reports.set(thrown, report);
       return report;
     },
     detail(thrown) {
@@ -86,6 +85,8 @@ export function errorPolicy({ showsThrown, folders, log }: ErrorPolicyOptions): 
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const isReport = ({ where, errorId }: AppError): boolean => where !== undefined || errorId !== undefined;
 
 /** Whether an AppError tells of a failure (others, such as `session_not_found`, are answers) and an author's code made it. */
 function isByAuthor(error: AppError): boolean {

@@ -23,6 +23,7 @@ const listedKeys = [
   'agent_server.model.retries',
   'user.id',
   'error.type',
+  'agent_server.error.where',
 ];
 
 /** A span as lists of this server's own routes show it. */

@@ -157,3 +157,11 @@ it('gives details to authors only, and none of errors of ours', () => {
   const ours = Object.assign(new AppError('timed_out', 'late'), { stack: 'AppError: late' });
   expect(author.detail(ours)).toBeUndefined();
 });
+
+it('reports what it has reported as it is, even of what is no object', () => {
+  const { author, other } = policies();
+  for (const policy of [author, other]) {
+    const report = policy.report('text');
+    expect(policy.report(report)).toBe(report);
+  }
+});
