@@ -12,6 +12,8 @@ const span = (id: string, start: number, end: number | undefined, parentId?: str
   start,
   end,
   error: undefined,
+  errorName: undefined,
+  where: undefined,
   model: undefined,
   tokens: undefined,
   eventId: undefined,

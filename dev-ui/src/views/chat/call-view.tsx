@@ -2,7 +2,9 @@ import { Check, CircleAlert, CircleDashed, Clock, LoaderCircle, Wrench } from 'l
 import { metadataOf } from '../../app/names.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { CallRow, CallStatus } from '../../log/rows.ts';
+import { thrownByCall } from '../../log/thrown.ts';
 import { shownDuration } from '../../parts/numbers.ts';
+import { ThrownError } from '../../parts/thrown-error.tsx';
 import { CallDetails } from './call-details.tsx';
 import { argsLine, resultLine } from './call-line.ts';
 
@@ -26,6 +28,7 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
   const yours = yoursIn(row, workspace);
   const isWaiting = status === 'waiting';
   const ms = responseEvent && !yours && !isWaiting ? (responseEvent.timestamp - event.timestamp) * 1_000 : undefined;
+  const thrown = thrownByCall(call.id, responseEvent);
   const isLost = status === 'running' && workspace.run.status !== 'running';
   return (
     <div className="call" data-status={status}>
@@ -42,6 +45,11 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
           <span className={status === 'ok' ? 'visually-hidden' : ''}>{isLost ? 'no answer' : words[status]}</span>
         </span>
       </button>
+      {thrown && (
+        <div className="call-thrown">
+          <ThrownError {...thrown} />
+        </div>
+      )}
       {open && <CallDetails row={row} workspace={workspace} />}
     </div>
   );

@@ -2,12 +2,15 @@ import { CircleAlert } from 'lucide-react';
 import { retry } from '../../app/branching.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { ErrorRow } from '../../log/rows.ts';
+import { thrownIn } from '../../log/thrown.ts';
 import { copyText } from '../../parts/clipboard.ts';
+import { ThrownError } from '../../parts/thrown-error.tsx';
 
 /** What failed, in its own words, and what can be done about it. */
 export function ErrorView({ row: { event }, workspace }: { readonly row: ErrorRow; readonly workspace: Workspace }) {
-  const { errorCode, errorMessage = 'No message.', author, modelVersion } = event;
-  if (errorCode === 'run_cancelled') return <p className="note-line secondary">Stopped: {errorMessage}</p>;
+  const { errorCode, author, modelVersion } = event;
+  const thrown = thrownIn(event);
+  if (errorCode === 'run_cancelled') return <p className="note-line secondary">Stopped: {thrown.message}</p>;
   return (
     <div className="notice error" role="group" aria-label="Error">
       <p className="row">
@@ -18,7 +21,7 @@ export function ErrorView({ row: { event }, workspace }: { readonly row: ErrorRo
           {modelVersion !== undefined && `, model ${modelVersion}`}
         </span>
       </p>
-      <pre className="error-text">{errorMessage}</pre>
+      <ThrownError {...thrown} />
       <div className="row">
         <button
           type="button"

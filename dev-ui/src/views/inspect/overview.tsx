@@ -5,10 +5,12 @@ import { useLogVersion } from '../../app/current.ts';
 import { contributionsOf } from '../../app/registry.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { isInternalKey } from '../../log/internal-keys.ts';
+import { thrownIn } from '../../log/thrown.ts';
 import { tokensOf } from '../../log/turns.ts';
 import { Author } from '../../parts/author.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { shownCount, shownDay, shownDuration, shownTime } from '../../parts/numbers.ts';
+import { ThrownError } from '../../parts/thrown-error.tsx';
 import './inspect.css';
 
 interface OverviewProps {
@@ -78,7 +80,7 @@ export function Overview({ workspace, event }: OverviewProps) {
         )}
         {event.errorMessage !== undefined && (
           <Fact name="Message">
-            <span className="error-text">{event.errorMessage}</span>
+            <ThrownError {...thrownIn(event)} />
           </Fact>
         )}
         {event.branch !== undefined && <Fact name="Agent path">{event.branch.replaceAll('.', ' › ')}</Fact>}

@@ -8,6 +8,7 @@ import { JsonTree } from '../../parts/json-tree.tsx';
 import { shownDuration } from '../../parts/numbers.ts';
 import { JsonField, SchemaForm } from '../../parts/schema-form.tsx';
 import { Failure } from '../../parts/states.tsx';
+import { ThrownError } from '../../parts/thrown-error.tsx';
 
 interface ToolTrialProps {
   readonly app: string;
@@ -111,13 +112,14 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
 }
 
 function Outcome({ given, outcome }: { readonly given: unknown; readonly outcome: ToolOutcome }) {
-  const { response, stateDelta, artifacts, requests, ms } = outcome;
+  const { response, stateDelta, artifacts, requests, ms, thrown } = outcome;
   return (
     <section className="card stack" aria-label="Result">
       <p className="row">
         <code className="truncate grow">{JSON.stringify(given)}</code>
         <span className="meta">{shownDuration(ms)}</span>
       </p>
+      {thrown && <ThrownError {...thrown} />}
       {response ? (
         <JsonTree value={response} label="Result" />
       ) : (

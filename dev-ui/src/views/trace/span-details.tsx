@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { readSpan } from '../../api/extensions.ts';
 import { shownCount, shownDuration, shownTime } from '../../parts/numbers.ts';
 import { Failure } from '../../parts/states.tsx';
+import { ThrownError } from '../../parts/thrown-error.tsx';
 import type { Span } from './spans.ts';
 
 interface SpanDetailsProps {
@@ -37,7 +38,7 @@ export function SpanDetails({ span, onClose, children }: SpanDetailsProps) {
           <X size={16} aria-hidden />
         </button>
       </div>
-      {span.error !== undefined && <p className="error-text">{span.error}</p>}
+      {span.error !== undefined && <ThrownError name={span.errorName} message={span.error} where={span.where} />}
       <dl className="span-facts">
         <dt>Took</dt>
         <dd>{end === undefined ? 'still running' : shownDuration(end - span.start)}</dd>

@@ -13,6 +13,9 @@ export interface Span {
   /** While it is open: `undefined`. */
   readonly end: number | undefined;
   readonly error: string | undefined;
+  /** The error's name, and the `file:line` that threw it, as far as they are known. */
+  readonly errorName: string | undefined;
+  readonly where: string | undefined;
   readonly model: string | undefined;
   readonly tokens: { readonly input: number; readonly output: number } | undefined;
   readonly eventId: string | undefined;
@@ -35,6 +38,8 @@ export function spanOf(live: LiveSpan): Span {
     start: live.start_time / nanosPerMs,
     end: live.end_time === undefined ? undefined : live.end_time / nanosPerMs,
     error: attributes['error.type'] === undefined ? undefined : (textIn(attributes['error.message']) ?? 'failed'),
+    errorName: textIn(attributes['error.type']),
+    where: textIn(attributes['agent_server.error.where']),
     model: kind === 'model' ? textIn(attributes['gen_ai.request.model']) : undefined,
     tokens: input === undefined && output === undefined ? undefined : { input: input ?? 0, output: output ?? 0 },
     eventId: textIn(attributes['gcp.vertex.agent.event_id']),
