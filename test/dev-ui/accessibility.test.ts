@@ -13,6 +13,7 @@ const events = [
       parts: [{ functionResponse: { id: 'c1', name: call.name, response: { flights: [1, 2] } } }],
     },
     actions: { stateDelta: { flights: 2 } },
+    customMetadata: { toolErrors: { c1: { name: 'TypeError', message: 'No flights', where: 'careful/agent.ts:7' } } },
   },
   { author: 'careful', actions: { transferToAgent: 'slow' } },
   {
@@ -22,7 +23,12 @@ const events = [
       parts: [{ text: 'Thinking', thought: true }, { text: '# Two\n\n| a | b |\n|---|---|\n| 1 | `x` |' }],
     },
   },
-  { author: 'slow', errorCode: 'QUOTA', errorMessage: 'Used up' },
+  {
+    author: 'slow',
+    errorCode: 'QUOTA',
+    errorMessage: 'Used up (at slow/agent.ts:9)',
+    customMetadata: { where: 'slow/agent.ts:9' },
+  },
 ];
 
 const places = {

@@ -12,7 +12,7 @@ interface ThrownErrorProps {
 export function ThrownError({ name, message, where, errorId }: ThrownErrorProps) {
   return (
     <div className="thrown">
-      <pre className="error-text" tabIndex={0}>
+      <pre className="error-text">
         {name !== undefined && <strong>{name}: </strong>}
         {message}
       </pre>
