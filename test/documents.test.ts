@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const documents = globSync(['*.md', 'docs/*.md', 'bench/*.md', 'dev-ui/*.md']).map((path) => posix.normalize(path));
 const textOf = (document: string): string => readFileSync(document, 'utf8');
 
-/** Paths in backquotes that begin with a folder of this repository, such as `src/base/ids.ts` or `src/http/`. */
+/** Paths in backquotes that begin with a folder of this repository, such as `src/base/abort.ts` or `src/http/`. */
 const pathsIn = (text: string): string[] =>
   [...text.matchAll(/`((?:src|test|bench|docs|dev-ui|schema|bin)\/[\w/.-]*)`/g)].map(([, path = '']) => path);
 

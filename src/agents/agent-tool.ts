@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { AppError, placeSuffix } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { hasHook, reviewEvent } from '../core/hooks.ts';
 import { newEvent } from '../core/new-event.ts';
@@ -132,7 +132,7 @@ async function ownSessionContext(spec: AgentToolSpec, message: string, caller: T
   const { branch: _branch, continuing: _continuing, ...shared } = run;
   return {
     ...shared,
-    invocationId: newId('e-'),
+    invocationId: `e-${randomUUID()}`,
     app: { ...run.app, rootAgent: spec.agent },
     agent: spec.agent,
     session,

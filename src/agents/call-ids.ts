@@ -1,4 +1,4 @@
-import { newId } from '../base/ids.ts';
+import { randomUUID } from 'node:crypto';
 import type { Tool } from '../core/runtime.ts';
 import type { Content, FunctionCall, Part } from '../schemas/content.ts';
 
@@ -36,7 +36,7 @@ function lacksIds(parts: readonly Part[]): boolean {
 }
 
 /** Ids made by us start with `adk-`, so that adapters know not to send them. */
-export const newCallId = (): string => newId('adk-');
+export const newCallId = (): string => `adk-${randomUUID()}`;
 
 /** Ids of the calls whose answers come later; `undefined` when there are none. */
 export function longRunningIds(calls: readonly FunctionCall[], tools: ReadonlyMap<string, Tool>): string[] | undefined {

@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { CardSource } from '../a2a/agent-card.ts';
 import { toA2aPart } from '../a2a/part-codec.ts';
 import { Peer } from '../a2a/peer.ts';
 import { runTurn } from '../a2a/run-turn.ts';
 import type { A2aMessage, A2aPart } from '../a2a/wire.ts';
 import { AppError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
 import { checkTimeLimit } from '../base/timers.ts';
 import { newEvent } from '../core/new-event.ts';
@@ -94,7 +94,12 @@ async function* runRemotely(
 function messageOf(ctx: RunContext) {
   const { parts, knownArtifacts, ...place } = nextMessage(ctx);
   const sent = parts.flatMap((part) => toA2aPart(part) ?? []);
-  const message: A2aMessage & { parts: A2aPart[] } = { messageId: newId(), role: 'ROLE_USER', parts: sent, ...place };
+  const message: A2aMessage & { parts: A2aPart[] } = {
+    messageId: randomUUID(),
+    role: 'ROLE_USER',
+    parts: sent,
+    ...place,
+  };
   return { message, knownArtifacts };
 }
 

@@ -1,4 +1,4 @@
-import { newId } from '../base/ids.ts';
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import { defaultLimits } from '../core/run-config.ts';
@@ -46,7 +46,7 @@ export async function* runCalls(
   ctx: RunContext,
 ): AsyncGenerator<Event, { response: Event | undefined; last: Event | undefined }, void> {
   const { definition, calls } = phase;
-  const eventId = newId();
+  const eventId = randomUUID();
   const setting: ToolPhaseContext = {
     ...phase,
     ctx,

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import { diskFailure } from './disk-failure.ts';
 import { AppError, errorText, httpStatus, placeSuffix } from './errors.ts';
-import { newId } from './ids.ts';
 import { redact } from './redact.ts';
 import { framesOf, isAuthorFile, thrownAt } from './thrown-at.ts';
 
@@ -39,7 +39,7 @@ export function errorPolicy({ showsThrown, folders, log }: ErrorPolicyOptions): 
   const idOf = (thrown: unknown): string => {
     const known = isObject(thrown) ? ids.get(thrown) : undefined;
     if (known !== undefined) return known;
-    const id = newId();
+    const id = randomUUID();
     if (isObject(thrown)) ids.set(thrown, id);
     log?.error({ err: thrown, errorId: id }, 'internal error');
     return id;

@@ -1,4 +1,4 @@
-import { newId } from '../base/ids.ts';
+import { randomUUID } from 'node:crypto';
 import { redact } from '../base/redact.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import type { RunContext } from './runtime.ts';
@@ -21,7 +21,7 @@ export function newEvent(
   fields: Partial<Event> = {},
 ): Event {
   const event: Event = {
-    id: newId(),
+    id: randomUUID(),
     invocationId: ctx.invocationId,
     author,
     timestamp: eventTime(),

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError, describeError, errorText } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { withCallIds } from '../core/call-answers.ts';
 import type { ModelRegistry } from '../core/model.ts';
@@ -106,7 +106,7 @@ class Conversation {
       loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
     });
     const userId = evalCase.sessionInput?.userId || usualUser;
-    this.#key = { appName: app.name, userId, sessionId: newId(evaluationPrefix) };
+    this.#key = { appName: app.name, userId, sessionId: evaluationPrefix + randomUUID() };
   }
 
   async begin(): Promise<void> {

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskRetryAfter } from '../base/disk-failure.ts';
 import { AppError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { isWithin } from '../loaders/agent-folders.ts';
 
 export type FileKind = 'set' | 'result' | 'test';
@@ -101,7 +101,7 @@ function filesIn(root: string): EvalFiles {
 }
 
 async function replaceFile(folder: string, name: string, text: string): Promise<void> {
-  const draft = join(folder, `.${newId('draft-')}`);
+  const draft = join(folder, `.draft-${randomUUID()}`);
   try {
     await writeFile(draft, text, { flag: 'wx' });
     await rename(draft, join(folder, name)); // a link is replaced and not followed

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import type { AgentLoader, App } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { MetricInfo } from '../schemas/eval-metric.ts';
@@ -122,7 +122,7 @@ export class Evaluations {
     const app = await loader.loadAgent(appName);
     const release = loader.retain?.(app);
     const abort = new LinkedAbort(options.signal);
-    const runId = newId('eval-');
+    const runId = `eval-${randomUUID()}`;
     this.#running.set(runId, { appName, abort });
     try {
       const chosen = await this.#chosen(app, evalSet, request);

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { newId } from '../base/ids.ts';
 import { textContent } from '../schemas/content.ts';
 import type { EvalCase, EvalSet, Invocation } from '../schemas/eval-set.ts';
 
@@ -58,7 +58,7 @@ function caseOf({ name, data, initial_session: session }: z.infer<typeof Case>):
 
 function invocationOf(turn: z.infer<typeof Turn>): Invocation {
   return {
-    invocationId: newId(),
+    invocationId: randomUUID(),
     userContent: textContent('user', turn.query),
     finalResponse: textContent('model', turn.reference ?? ''),
     intermediateData: {

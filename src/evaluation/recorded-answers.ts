@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import type { AskModel, ModelQuestion } from './metrics/ask-model.ts';
 
 const fileName = 'judge-answers.json';
@@ -28,7 +27,7 @@ export function recordingBook(dir: string, ask: AskModel): AnswerBook {
     async save() {
       if (answers.size === 0) return;
       await mkdir(dir, { recursive: true });
-      const draft = join(dir, `.${newId('draft-')}`);
+      const draft = join(dir, `.draft-${randomUUID()}`);
       try {
         const sorted = Object.fromEntries([...answers].toSorted(([a], [b]) => (a < b ? -1 : 1)));
         await writeFile(draft, `${JSON.stringify(sorted, null, 2)}\n`, { flag: 'wx' });

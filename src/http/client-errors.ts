@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { lingeringClose, isLingering } from './lingering-close.ts';
 import { problemOf, problemType } from './problems.ts';
 
@@ -27,7 +27,7 @@ export function answerClientError(error: ClientError, socket: Socket): void {
 
 /** Answers an error on a connection that Fastify does not know, and closes it. */
 export function answerOutright(socket: Socket, error: AppError, status?: number): void {
-  const requestId = newId();
+  const requestId = randomUUID();
   const problem = { ...problemOf(error, undefined, status), requestId };
   const body = JSON.stringify(problem);
   socket.write(

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { newId } from '../base/ids.ts';
 import { isUpgrade } from './live/accept.ts';
 
 /** Up to 128 characters that stand in a header and in a line of a log as they are. */
@@ -9,7 +9,7 @@ const sane = /^[\w.:/+=@-]{1,128}$/;
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   if (typeof given === 'string' && sane.test(given)) return given;
-  const id = newId();
+  const id = randomUUID();
   if (isUpgrade(headers)) headers['x-request-id'] = id; // answered by who sees no more than these
   return id;
 }

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import type { Candidate, GenerateContentResponse } from '@google/genai';
-import { newId } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { FunctionCall, Part } from '../schemas/content.ts';
@@ -84,7 +84,7 @@ export function geminiStream(): GeminiStream {
       if (!call.willContinue) openCall = undefined;
       return shown;
     }
-    const named = { ...call, name: call.name, id: call.id || newId('adk-') };
+    const named = { ...call, name: call.name, id: call.id || `adk-${randomUUID()}` };
     const args: JsonObject = { ...call.args };
     for (const fragment of fragments ?? []) applyPartialArg(args, fragment);
     const { partialArgs: _fragments, willContinue: _open, ...rest } = named;

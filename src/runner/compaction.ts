@@ -1,4 +1,4 @@
-import { newId } from '../base/ids.ts';
+import { randomUUID } from 'node:crypto';
 import { newEvent } from '../core/new-event.ts';
 import type { EventsCompactionConfig, RunContext } from '../core/runtime.ts';
 import type { EventsSummarizer } from '../core/services.ts';
@@ -15,7 +15,7 @@ export async function compactAfterRun(ctx: RunContext, summarizer: EventsSummari
   if (!first || !last) return undefined;
   const summary = await summarizer.summarize(window, ctx.signal);
   if (!summary) return undefined;
-  const event = newEvent({ invocationId: newId('e-') }, 'user', {
+  const event = newEvent({ invocationId: `e-${randomUUID()}` }, 'user', {
     actions: {
       ...newActions(),
       compaction: {

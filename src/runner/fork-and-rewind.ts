@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
-import { newId } from '../base/ids.ts';
 import { define } from '../base/json.ts';
 import { withoutCredentials } from '../core/credential-answers.ts';
 import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
@@ -82,7 +82,7 @@ export async function rewindSession(services: Services, key: SessionKey, invocat
     }),
     rewindBeforeInvocationId: invocationId,
   };
-  await services.sessions.appendEvent(session, newEvent({ invocationId: newId('e-') }, 'user', { actions }));
+  await services.sessions.appendEvent(session, newEvent({ invocationId: `e-${randomUUID()}` }, 'user', { actions }));
   return mustGet(services, key);
 }
 
@@ -106,7 +106,7 @@ function changeLast(kept: Event[], { content, state = {}, ownWordsOnly }: ForkRe
   if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
   const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
   const said = content && (last.author === 'user' ? userWords(content) : agentWords(content, ownWordsOnly));
-  kept.push({ ...last, id: newId(), actions, ...(said && { content: said }) });
+  kept.push({ ...last, id: randomUUID(), actions, ...(said && { content: said }) });
 }
 
 function userWords(content: Content): Content {

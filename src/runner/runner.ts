@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { stopOnAbort } from '../base/abort.ts';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
-import { newId } from '../base/ids.ts';
 import { startTimer } from '../base/timers.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/history.ts';
@@ -117,7 +117,7 @@ export class Runner {
       return slot?.release(failure);
     };
     try {
-      const id = request.invocationId ?? newId('e-');
+      const id = request.invocationId ?? `e-${randomUUID()}`;
       const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
       const createSession = runConfig.autoCreateSession ? () => this.#newSession(request, runConfig) : undefined;
       const arrival = { ...options, id, request: storableRequest(request), isLive: input !== undefined, createSession };

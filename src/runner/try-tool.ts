@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { llmAgent } from '../agents/llm-agent.ts';
 import { definitionOf } from '../agents/llm-definition.ts';
 import type { LlmAgentSpec } from '../agents/llm-spec.ts';
 import { indexTree } from '../agents/tree.ts';
 import type { ThrownDetail } from '../base/error-policy.ts';
 import { AppError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Model } from '../core/model.ts';
 import type { Agent } from '../core/runtime.ts';
@@ -48,7 +48,7 @@ export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: Ab
       const agent = indexTree(app.rootAgent).find(agentName);
       if (!agent) throw new AppError('not_found', `App "${appName}" has no agent "${agentName}"`);
       if (!agent.tools?.length) throw new AppError('invalid_request', `Agent "${agentName}" has no tools`);
-      const callId = newId('adk-');
+      const callId = `adk-${randomUUID()}`;
       const model = callingOnce({ id: callId, name, args });
       const rootAgent = llmAgent({ ...guardsOf(agent), name: agentName, model, tools: agent.tools, maxSteps: 1 });
       const sessions = new InMemorySessions();

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { abortable, completesWithin, LinkedAbort } from '../base/abort.ts';
 import { ByteBudget } from '../base/byte-budget.ts';
 import { AppError, loggedError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { roughSize } from '../base/rough-size.ts';
 import { Semaphore } from '../base/semaphore.ts';
 import { startTimer } from '../base/timers.ts';
@@ -112,7 +112,7 @@ export class RunService implements Runs {
         earlier = await this.#earlierRun(request, asked);
     if (earlier) return { run: earlier, replayed: true };
     checkMessage(request);
-    const { appName, userId, sessionId, invocationId = newId('e-') } = request;
+    const { appName, userId, sessionId, invocationId = `e-${randomUUID()}` } = request;
     const run = this.#newRun({ appName, userId, sessionId, runId: invocationId }, asked);
     if (this.#background.find(run.key)?.hasEnded === false) {
       throw new AppError('session_busy', `Run "${invocationId}" is not over yet`, { retryAfter: 1 });

@@ -1,4 +1,4 @@
-import { newId } from '../base/ids.ts';
+import { randomUUID } from 'node:crypto';
 import type { Agent, App, Plugin } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import { staticLoader } from '../loaders/static.ts';
@@ -52,7 +52,7 @@ export async function runAgent(
   message: string | Content,
   options: RunAgentOptions = {},
 ): Promise<AgentRun> {
-  const { state, userId = 'user', sessionId = newId(), services = inMemoryServices(), runConfig } = options;
+  const { state, userId = 'user', sessionId = randomUUID(), services = inMemoryServices(), runConfig } = options;
   const app: App = 'rootAgent' in agent ? agent : { name: agent.name, rootAgent: agent };
   const key = { appName: app.name, userId, sessionId };
   const runner = new Runner({

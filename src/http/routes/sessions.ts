@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
-import { newId } from '../../base/ids.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { newEvent } from '../../core/new-event.ts';
 import type { Runs } from '../../core/runs.ts';
@@ -139,7 +139,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
         const session = await found(params, () => sessions.getSession(params, { numRecentEvents: 1 }));
         const actions = { ...newActions(), stateDelta: body.stateDelta };
         await yieldWhenDue();
-        await sessions.appendEvent(session, newEvent({ invocationId: newId('p-') }, 'user', { actions }));
+        await sessions.appendEvent(session, newEvent({ invocationId: `p-${randomUUID()}` }, 'user', { actions }));
         await yieldWhenDue();
         return sendSession(reply, await find(params));
       },

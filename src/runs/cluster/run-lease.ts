@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { LinkedAbort } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
 import { outcomeOfFailure, deriveRun } from '../../core/run-status.ts';
 import type { RunEnd, RunRef } from '../../core/run-store.ts';
 import type { AppendGuard, SessionService } from '../../core/services.ts';
@@ -52,7 +52,7 @@ export class RunLease implements RunSlot, QueuedRun {
   constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, line: LeaseHolder) {
     this.key = key;
     this.isExclusive = id === undefined;
-    this.id = id ?? newId('hold-');
+    this.id = id ?? `hold-${randomUUID()}`;
     this.#running = new LinkedAbort(signal);
     this.#holder = line;
   }

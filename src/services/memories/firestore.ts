@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import type * as Sdk from '@google-cloud/firestore';
-import { newId } from '../../base/ids.ts';
 import type { MemoryService } from '../../core/services.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
 import type { Session, SessionKey, SessionOwner } from '../../schemas/session.ts';
@@ -38,7 +38,7 @@ export class FirestoreMemories implements MemoryService {
 
   async addSessionToMemory(session: Session): Promise<void> {
     const { rows, ...key } = memoryOf(session);
-    const generation = newId();
+    const generation = randomUUID();
     await this.#database.insist((open) => writeMessages(open, { key, generation, rows }));
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
 import {
   type TakenOverRun,
   takeOverBatch,
@@ -35,7 +35,7 @@ const maxMessageBytes = 7_900;
 
 /** Keeps runs in PostgreSQL, for any number of replicas. */
 export class PostgresRuns implements RunStore {
-  readonly replicaId = newId();
+  readonly replicaId = randomUUID();
   readonly #database: PostgresDatabase;
   #listener: MessageListener = { onMessage: () => {}, onDisconnect: () => {} };
   /** Made at the first sign of life. */

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { newId } from '../../base/ids.ts';
 import type {
   TakenOverRun,
   StartedRun,
@@ -35,7 +35,7 @@ const ofSession = `from sessions s join agent_runs r on r.session_num = s.num
  * it lives only as long as it has runs: an idle one leaves the disk alone.
  */
 export class SqliteRuns implements RunStore {
-  readonly replicaId = `${hostname()} ${process.pid} ${newId()}`;
+  readonly replicaId = `${hostname()} ${process.pid} ${randomUUID()}`;
   readonly #database: SqliteDatabase;
   readonly #open = new Set<string>();
   #onMessage: (message: string) => void = () => {};

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
@@ -67,7 +67,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     }
     const now = Date.now() / 1000;
     const lastUpdateTime = events.reduce((latest, event) => Math.max(latest, event.timestamp), now);
-    const own: OwnRecord = { appName, id, made: newId(), lastUpdateTime };
+    const own: OwnRecord = { appName, id, made: randomUUID(), lastUpdateTime };
     const state: JsonObject = {};
     applyDelta(state, withoutTemp(deepFreeze(toJson(options.state ?? {})) as JsonObject));
     await this.#create(userId, own, state);
@@ -288,7 +288,7 @@ const notFound = ({ sessionId }: SessionKey): AppError =>
 /** An id as the service takes it: its first character is a letter. */
 function letterFirst(): string {
   for (;;) {
-    const id = newId();
+    const id = randomUUID();
     if (/^[a-f]/.test(id)) return id;
   }
 }

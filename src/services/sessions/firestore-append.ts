@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type * as Sdk from '@google-cloud/firestore';
 import { AppError } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { adkMs } from '../adk-time.ts';
 import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
@@ -41,7 +41,7 @@ const longestPauseMs = 200;
 export async function appendEvent(database: FirestoreDatabase, heads: SessionHeads, append: Append): Promise<Appended> {
   const { target, id, event, changes } = append;
   checkChanges(changes);
-  const document = eventDocument(event, newId());
+  const document = eventDocument(event, randomUUID());
   let head = heads.get(id);
   if (!head || !isTarget(head, target)) head = await database.insist((open) => headOf(open, id));
   for (let attempt = 0; ; attempt += 1) {

@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
 import { adkMs } from '../adk-time.ts';
 import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
 import {
@@ -28,7 +28,7 @@ export async function createSession(database: FirestoreDatabase, session: NewSes
     throw new AppError('invalid_request', 'Two events have the same id');
   }
   checkChanges(changes);
-  const number = newId();
+  const number = randomUUID();
   if (events.length > 0) await database.insist((open) => writeHistory(open, number, events));
   for (let attempt = 0; ; attempt += 1) {
     try {

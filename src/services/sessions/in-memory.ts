@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
-import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 import { roughSize } from '../../base/rough-size.ts';
@@ -83,7 +83,7 @@ export class InMemorySessions implements SessionService {
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
     const { events, scopes, bytes } = isBlank(options) ? blank() : await contentOf(options);
     this.#evict();
-    const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
+    const sessionId = options.sessionId?.trim() ? options.sessionId : randomUUID();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }

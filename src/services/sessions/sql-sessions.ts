@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
-import { newId } from '../../base/ids.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { markImported } from '../../core/imported-events.ts';
 import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService } from '../../core/services.ts';
@@ -52,7 +52,7 @@ export class SqlSessions implements SessionService, Archive {
   }
 
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
-    const sessionId = options.sessionId?.trim() ? options.sessionId : newId();
+    const sessionId = options.sessionId?.trim() ? options.sessionId : randomUUID();
     const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
     const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
     const own: JsonObject = splitState(state).session;

@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import { newId } from '../../../src/base/ids.ts';
 import { type NewRun, ranks } from '../../../src/core/run-store.ts';
 import type { Run } from '../../../src/schemas/run-record.ts';
 import { openServices } from '../../../src/services/open-services.ts';
@@ -37,7 +37,7 @@ it.each([
   expect(await first.state(session)).toEqual({ count: 1 });
   await first.process.stop();
   const [, , appName = '', , userId = '', , sessionId = ''] = session.split('/');
-  const key = { appName, userId, sessionId, runId: newId('e-') };
+  const key = { appName, userId, sessionId, runId: `e-${randomUUID()}` };
   const request = {
     appName,
     userId,

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
-import { newId } from '../../../src/base/ids.ts';
 import { newEvent } from '../../../src/core/new-event.ts';
 import type { RunContext } from '../../../src/core/runtime.ts';
 import type { SessionService } from '../../../src/core/services.ts';
@@ -55,9 +55,9 @@ async function server(uri: string) {
 }
 
 async function twoServers() {
-  const uri = `sqlite:${join(folder, `${newId()}.db`)}`;
+  const uri = `sqlite:${join(folder, `${randomUUID()}.db`)}`;
   const [one, other] = [await server(uri), await server(uri)];
-  const key = { appName: 'app', userId: 'u', sessionId: newId() };
+  const key = { appName: 'app', userId: 'u', sessionId: randomUUID() };
   await one.sessions.createSession(key, { sessionId: key.sessionId });
   return { one, other, key };
 }

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { newId } from '../../../src/base/ids.ts';
 import { leaseMs, ranks, type RunStore } from '../../../src/core/run-store.ts';
 import type { SessionService } from '../../../src/core/services.ts';
 import { openServices } from '../../../src/services/open-services.ts';
@@ -39,10 +39,10 @@ afterAll(async () => {
 async function isTaken(quietMs: number, backend: number | null): Promise<boolean> {
   const owner = { appName: 'app', userId: 'u' };
   const { id: sessionId } = await sessions.createSession(owner);
-  const key = { ...owner, sessionId, runId: newId('e-') };
+  const key = { ...owner, sessionId, runId: `e-${randomUUID()}` };
   const run = { key, kind: 'run', isDetached: true, input: '{}', isNew: true } as const;
   const { ref, fencingToken } = await store.enqueue(run, { maxOpen: 16, rank: ranks.plain });
-  const home = newId();
+  const home = randomUUID();
   await client.query('update agent_runs set home = $2 where id = $1', [ref.id, home]);
   await client.query(
     `insert into agent_replicas (id, alive_until, backend) values ($1, now() + $2 * interval '1 millisecond', $3)`,
