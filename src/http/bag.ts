@@ -5,7 +5,8 @@ export interface Bagged {
 
 /**
  * The members of the moment, in no order. A `Set` that is added to and deleted from with every request leaves its
- * outgrown tables, and through them whole finished requests, to the garbage collector's slow side.
+ * outgrown tables, and through them whole finished requests, to the garbage collector's slow side: with one, runs of 16
+ * clients take 8 % more processor time, and the process a fifth more memory.
  */
 export class Bag<T extends Bagged> {
   readonly #members: T[] = [];

@@ -41,6 +41,7 @@ function handlerOf(operation: Operation): Handler {
   const { params, query, body } = operation;
   return async (request, reply) => {
     // Requests that came at once are worked on side by side, step by step: their code and data stay in the caches.
+    // Without, runs of 16 clients take 20 % more processor time.
     if (body) await endOfTurn();
     void yieldWhenDue(); // counts from here
     const input = {
