@@ -2,9 +2,10 @@ import { AppError, errorText } from '../base/errors.ts';
 import type { Model, ModelRegistry } from '../core/model.ts';
 import type { Agent, RunContext, Tool, Toolset } from '../core/runtime.ts';
 import { identityText, type InstructionText } from './instructions.ts';
+import { listTools } from './list-tools.ts';
 import { definitionOf, type LlmDefinition } from './llm-definition.ts';
 import { withSearchAgents } from './search-agents.ts';
-import { listTools, type StepTools, stepTools } from './step-tools.ts';
+import { type StepTools, stepTools } from './step-tools.ts';
 import { nearestDefinitionWith, transferTargets, transferText, transferTool } from './transfer.ts';
 import { indexTree } from './tree.ts';
 

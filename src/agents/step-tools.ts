@@ -1,8 +1,6 @@
-import { AppError, type ErrorCode, errorText } from '../base/errors.ts';
-import { firstResult, hasHook } from '../core/hooks.ts';
+import { AppError, type ErrorCode } from '../base/errors.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
-import type { RunContext, Tool, Toolset } from '../core/runtime.ts';
-import { reservedNames } from './reserved-names.ts';
+import type { Tool, Toolset } from '../core/runtime.ts';
 
 /** The tools of one step: what the model is told, what its calls find, and who else shapes the request. */
 export interface StepTools {
@@ -39,72 +37,6 @@ export function stepTools(
     if (item.declaration) declarations.push(item.declaration);
   }
   return { byName, declarations, requestProcessors, missing };
-}
-
-/**
- * Asks the toolsets for their tools, all at once, and puts those where the toolsets stand. A toolset that fails leaves
- * the others alone, unless what failed is the author's doing.
- */
-export async function listTools(
-  agent: string,
-  items: readonly (Tool | Toolset)[],
-  ctx: RunContext,
-): Promise<StepTools> {
-  const missing: MissingToolset[] = [];
-  const lists = await Promise.all(
-    items.map(async (item): Promise<OfferedTools> => {
-      if (item.kind === 'tool') return { isRemote: false, tools: [item] };
-      const isRemote = item.isRemote === true;
-      try {
-        const replacement = hasHook(ctx, 'replaceToolset')
-          ? await firstResult(ctx, 'replaceToolset', { toolset: item, context: ctx })
-          : undefined;
-        return { isRemote, tools: replacement ?? [item, ...(await item.getTools(ctx))] };
-      } catch (error) {
-        missing.push(missingToolset(item, error, ctx));
-        return { isRemote, tools: [] };
-      }
-    }),
-  );
-  return stepTools(agent, withoutClashes(lists, ctx), missing);
-}
-
-interface OfferedTools {
-  readonly isRemote: boolean;
-  readonly tools: readonly (Tool | Toolset)[];
-}
-
-/** Leaves out what a server offers under a name that is the runtime's, the author's or another server's: it is not the author who chose it. */
-function withoutClashes(lists: readonly OfferedTools[], ctx: RunContext): (Tool | Toolset)[] {
-  const local = lists.flatMap(({ isRemote, tools }) => (isRemote ? [] : tools.filter(({ kind }) => kind === 'tool')));
-  const taken = new Set<string | undefined>([...reservedNames, ...local.map(({ name }) => name)]);
-  return lists.flatMap(({ isRemote, tools }) => {
-    if (!isRemote) return tools;
-    const toolset = tools.find(({ kind }) => kind === 'toolset')?.name;
-    return tools.filter((tool) => {
-      const { kind, name } = tool;
-      if (kind === 'toolset') return true;
-      if (!taken.has(name)) {
-        taken.add(name);
-        return true;
-      }
-      const about = { agent: ctx.agent.name, toolset, tool: name };
-      if (!warnedOf.has(tool)) ctx.log?.warn(about, 'a tool of a server is left out: its name is taken');
-      warnedOf.add(tool);
-      return false;
-    });
-  });
-}
-
-/** Tools whose names clashed: once is enough to warn. */
-const warnedOf = new WeakSet<Tool | Toolset>();
-
-function missingToolset({ name = 'unnamed' }: Toolset, error: unknown, ctx: RunContext): MissingToolset {
-  ctx.signal.throwIfAborted();
-  const code = error instanceof AppError ? error.code : undefined;
-  if (code === 'ConfigurationException') throw error;
-  ctx.log?.warn({ agent: ctx.agent.name, toolset: name, code, err: error }, 'a toolset cannot say what it offers');
-  return { name, reason: errorText(error), code };
 }
 
 /** What the model is told of toolsets that are missing. Why they are is not for an instruction: others wrote that. */

@@ -12,10 +12,11 @@ import { noteJson, type OpenSpan, openSpan } from '../telemetry/spans.ts';
 import { ToolCallContext } from './callback-context.ts';
 import type { LlmCallbacks } from './llm-definition.ts';
 import type { MissingToolset } from './step-tools.ts';
+import { runConfirmed } from './tool-confirmation.ts';
 import { asResponse } from './tool-result.ts';
 import { indexTree } from './tree.ts';
 
-/** What one call came to. No response: it is the application's to give, later. */
+/** The result of one function call. Without a response, the application answers the call later. */
 export interface CallOutcome {
   /** What the tool threw, where the author may know: for the event, not for the model. */
   readonly thrown?: ThrownDetail | undefined;
@@ -24,7 +25,7 @@ export interface CallOutcome {
   readonly actions: EventActions;
 }
 
-/** What the calls of one model answer share. */
+/** Shared by the calls of one model response. */
 export interface ToolPhaseContext {
   readonly ctx: RunContext;
   readonly callbacks: LlmCallbacks;
@@ -33,15 +34,15 @@ export interface ToolPhaseContext {
   /** Id of the event the responses go out with. */
   readonly eventId: string;
   readonly running: Set<ToolCallContext>;
-  /** The user's verdicts on calls that asked for one, by call id. */
+  /** The user's confirmations, by call id. */
   readonly confirmations?: ReadonlyMap<string, ToolConfirmation>;
-  /** Set: no call is run, and this is the reason given. */
+  /** When set, no call runs; this text is the error response of each. */
   readonly refusal?: string;
 }
 
 /**
- * Answers one call: callbacks, the user's confirmation, the tool, callbacks. What a tool throws, and that it takes too
- * long, are answers too; only an abort and what callbacks throw get through.
+ * Runs one function call: `beforeTool` hooks, the user's confirmation, the tool with its time limit, `afterTool` hooks.
+ * A tool that throws or takes too long gives an error response. Throws when the run aborts or a hook throws.
  */
 export async function runToolCall(call: FunctionCall, setting: ToolPhaseContext): Promise<CallOutcome> {
   const { ctx, tools, confirmations } = setting;
@@ -67,7 +68,7 @@ export async function runToolCall(call: FunctionCall, setting: ToolPhaseContext)
 interface Attempt {
   readonly call: FunctionCall;
   readonly tool: Tool | undefined;
-  /** Another one once the tool was given up. */
+  /** Replaced when the tool is abandoned, so that a late tool cannot change the event. */
   context: ToolCallContext;
   readonly span: OpenSpan;
   readonly setting: ToolPhaseContext;
@@ -80,7 +81,7 @@ function releaseContext({ context, setting }: Attempt): void {
   context.release();
 }
 
-/** The tool keeps the context that was taken from it. */
+/** Gives hooks a new context with the same changes; the abandoned tool keeps the frozen one. */
 async function replaceContext(attempt: Attempt): Promise<void> {
   const successor = await attempt.context.successor();
   releaseContext(attempt);
@@ -102,7 +103,7 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   let isLater = false;
   if (result === undefined) {
     try {
-      const started = run(attempt, args);
+      const started = runWithTimeout(attempt, args);
       const value = started instanceof Promise ? await started : started;
       checkTransfer(context, setting.ctx);
       isLater = tool.isLongRunning === true && isNothing(value);
@@ -124,26 +125,26 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
   return isLater ? undefined : result;
 }
 
-/** What the model is told of a failure. The named errors of the interface keep their names. */
+/** The function response for a failure. Codes that ADK names (with a capital) go to the model, ours do not. */
 function errorAnswer(error: unknown): JsonObject {
   const code = error instanceof AppError && /^[A-Z]/.test(error.code) ? error.code : undefined;
   return { error: errorText(error), ...(code !== undefined && { errorCode: code }) };
 }
 
-/** Stands for a tool the model made up, where callbacks expect one. */
+/** Stands in for a tool that does not exist, where hooks expect one. */
 const nameless = (name: string): Tool => ({ kind: 'tool', name, description: '' });
 
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || (isJsonObject(value) && Object.keys(value).length === 0);
 
-/** Waits, with a limit, only for tools that take their time. */
-function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
+/** Runs the tool within its time limit. Sets a timer only for tools that return a promise. */
+function runWithTimeout(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
   const { call, tool, context, setting } = attempt;
   const { ctx } = setting;
-  const work = surroundedRun(attempt, args);
-  if (!isThenable(work)) return work;
+  const result = runInsideHooks(attempt, args);
+  if (!isThenable(result)) return result;
   const timeoutMs = limitOf(tool?.timeoutMs ?? ctx.runConfig.toolTimeoutMs ?? defaultLimits.toolTimeoutMs);
-  return withTimeout(work, timeoutMs, ctx.signal, () => {
+  return withTimeout(result, timeoutMs, ctx.signal, () => {
     const late = new AppError('timed_out', `The tool "${call.name}" did not answer within ${timeoutMs / 1000} s`);
     context.abandon(late);
     return late;
@@ -153,40 +154,20 @@ function run(attempt: Attempt, args: JsonObject): MaybePromise<unknown> {
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 
-/** The tool's result, or that of the plugins that stand around it, the first plugin outermost. */
-function surroundedRun({ call, tool, context, setting }: Attempt, args: JsonObject): MaybePromise<unknown> {
-  const bare = (): MaybePromise<unknown> => {
+/** Runs the tool inside the plugins' `aroundTool` hooks, the first plugin outermost. */
+function runInsideHooks({ call, tool, context, setting }: Attempt, args: JsonObject): MaybePromise<unknown> {
+  const run = (): MaybePromise<unknown> => {
     if (!tool) throw unknownTool(call.name, setting);
-    return tool.requireConfirmation ? confirmedRun(tool, args, context) : plainRun(tool, args, context);
+    if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
+    if (!tool.requireConfirmation) return tool.run(args, context);
+    return runConfirmed(tool, args, context, () => tool.run?.(args, context));
   };
-  if (!hasHook(setting.ctx, 'aroundTool')) return bare();
+  if (!hasHook(setting.ctx, 'aroundTool')) return run();
   const params = { tool: tool ?? nameless(call.name), args, context };
-  return callAround(setting.ctx, 'aroundTool', params, async () => bare());
+  return callAround(setting.ctx, 'aroundTool', params, async () => run());
 }
 
-function plainRun(tool: Tool, args: JsonObject, context: ToolCallContext): MaybePromise<unknown> {
-  if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
-  return tool.run(args, context);
-}
-
-/** Runs the tool, unless the user has to be asked first, or has said no. */
-async function confirmedRun(tool: Tool, args: JsonObject, context: ToolCallContext): Promise<unknown> {
-  const { requireConfirmation } = tool;
-  const verdict = context.toolConfirmation;
-  if (verdict?.confirmed === false) {
-    return { error: `The user has rejected this call of "${tool.name}". Do not repeat it unless the user asks.` };
-  }
-  if (requireConfirmation && !verdict) {
-    const isNeeded = requireConfirmation === true || (await requireConfirmation(args, context));
-    if (isNeeded) {
-      context.requestConfirmation({ hint: `The agent wants to call "${tool.name}". Do you agree?` });
-      return { error: `The call of "${tool.name}" waits for the user's confirmation.` };
-    }
-  }
-  return plainRun(tool, args, context);
-}
-
-/** A tool may hand over to any agent of the tree, but only to one that is there. */
+/** A tool may transfer to any agent of the tree. Throws agent_not_found for another name. */
 function checkTransfer({ actions }: ToolCallContext, ctx: RunContext): void {
   const target = actions.transferToAgent;
   if (target === undefined || indexTree(ctx.app.rootAgent).find(target)) return;

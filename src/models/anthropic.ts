@@ -3,7 +3,8 @@ import { LinkedAbort } from '../base/abort.ts';
 import { isJsonObject } from '../base/json.ts';
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../core/model.ts';
 import { toAnthropicCall } from './anthropic-request.ts';
-import { anthropicStream, fromAnthropic } from './anthropic-response.ts';
+import { fromAnthropic } from './anthropic-response.ts';
+import { anthropicStream } from './anthropic-stream.ts';
 import { modelError, retryAfterOf, transportError } from './model-errors.ts';
 
 /** How Claude is reached: with a key, or through another address that speaks the same wire. */

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { Candidate, GenerateContentResponse } from '@google/genai';
 import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
-import type { FunctionCall, Part } from '../schemas/content.ts';
+import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
 import { finishOf } from './finish-reason.ts';
-import { applyPartialArg } from './partial-args.ts';
 
 /** The whole answer of a call that was not streamed. */
 export function fromGemini(response: GenerateContentResponse, finishMessage?: string): ModelResponse {
@@ -22,7 +20,7 @@ export function fromGemini(response: GenerateContentResponse, finishMessage?: st
 }
 
 /** Why a request got no candidate at all. */
-function blocked({ promptFeedback }: GenerateContentResponse): ModelResponse {
+export function blocked({ promptFeedback }: GenerateContentResponse): ModelResponse {
   const errorCode = promptFeedback?.blockReason ?? 'UNKNOWN_ERROR';
   const reason = promptFeedback?.blockReason
     ? `The prompt was blocked: ${promptFeedback.blockReason}`
@@ -31,14 +29,14 @@ function blocked({ promptFeedback }: GenerateContentResponse): ModelResponse {
 }
 
 /** How the answer ended, as if there were no content: any end but STOP is an error. */
-function finish(candidate: Candidate, finishMessage?: string): ModelResponse {
+export function finish(candidate: Candidate, finishMessage?: string): ModelResponse {
   const finishReason: string | undefined = candidate.finishReason;
   if (!finishReason || finishReason === 'STOP') return finishReason ? { finishReason } : {};
   const errorMessage = candidate.finishMessage ?? finishMessage ?? `The model ended its answer early: ${finishReason}`;
   return { finishReason, errorCode: finishReason, errorMessage };
 }
 
-function details(candidate: Candidate): ModelResponse {
+export function details(candidate: Candidate): ModelResponse {
   const { groundingMetadata, citationMetadata, avgLogprobs, logprobsResult } = candidate;
   return {
     ...(groundingMetadata ? { groundingMetadata: groundingMetadata as JsonObject } : {}),
@@ -48,98 +46,9 @@ function details(candidate: Candidate): ModelResponse {
   };
 }
 
-function envelope({ usageMetadata, modelVersion }: GenerateContentResponse): ModelResponse {
+export function envelope({ usageMetadata, modelVersion }: GenerateContentResponse): ModelResponse {
   return {
     ...(usageMetadata ? { usageMetadata: usageMetadata as UsageMetadata } : {}),
     ...(modelVersion ? { modelVersion } : {}),
   };
 }
-
-/** Collects a streamed answer. */
-export interface GeminiStream {
-  /** The partial response of a chunk; undefined when the chunk shows nothing. */
-  add(chunk: GenerateContentResponse): ModelResponse | undefined;
-  /** The whole response; undefined when the stream brought nothing. */
-  end(finishMessage?: string): ModelResponse | undefined;
-}
-
-/**
- * Joins the chunks of a stream: texts that follow one another become one part, thoughts likewise; a signature stays on
- * the run it came with; calls keep the ids that the partial responses showed; other parts stay as they are.
- */
-export function geminiStream(): GeminiStream {
-  const parts: Part[] = [];
-  let openCall: { functionCall: FunctionCall; args: JsonObject } | undefined;
-  let collected: ModelResponse | undefined;
-  let answered = false;
-
-  const addCall = (part: Part, call: Partial<FunctionCall>): Part | undefined => {
-    const fragments = call.partialArgs;
-    if (!call.name) {
-      // A nameless call goes on with the open one, or ends it. Without one it is a stray mark, or a call of nothing.
-      if (!openCall && call.args) parts.push(part);
-      const shown =
-        openCall && fragments ? { ...part, functionCall: { ...call, ...identity(openCall.functionCall) } } : undefined;
-      for (const fragment of fragments ?? []) if (openCall) applyPartialArg(openCall.args, fragment);
-      if (!call.willContinue) openCall = undefined;
-      return shown;
-    }
-    const named = { ...call, name: call.name, id: call.id || `adk-${randomUUID()}` };
-    const args: JsonObject = { ...call.args };
-    for (const fragment of fragments ?? []) applyPartialArg(args, fragment);
-    const { partialArgs: _fragments, willContinue: _open, ...rest } = named;
-    const functionCall: FunctionCall = { ...rest, args };
-    parts.push({ ...part, functionCall });
-    openCall = call.willContinue ? { functionCall, args } : undefined;
-    return { ...part, functionCall: named };
-  };
-
-  const addPart = (part: Part): Part | undefined => {
-    if (part.functionCall) return addCall(part, part.functionCall);
-    if (!isText(part)) {
-      parts.push(part);
-      return part;
-    }
-    const run = parts.at(-1);
-    if (run && isText(run) && Boolean(run.thought) === Boolean(part.thought)) {
-      run.text = (run.text ?? '') + (part.text ?? '');
-      if (part.thoughtSignature !== undefined) run.thoughtSignature ??= part.thoughtSignature;
-    } else if (part.text !== '' || part.thoughtSignature !== undefined) parts.push({ ...part });
-    return part.text === '' && part.thoughtSignature === undefined ? undefined : part;
-  };
-
-  return {
-    add(chunk) {
-      const [candidate] = chunk.candidates ?? [];
-      if (candidate && !answered) collected = undefined;
-      const step = candidate ? { ...finish(candidate), ...details(candidate) } : {};
-      answered ||= candidate !== undefined;
-      // A chunk without a candidate tells why only as long as there is none: later ones may carry counts alone.
-      const feedback = answered ? {} : blocked(chunk);
-      collected = { ...collected, ...feedback, ...step, ...envelope(chunk) };
-      const shown: Part[] = [];
-      for (const part of (candidate?.content?.parts ?? []) as Part[]) {
-        const one = addPart(part);
-        if (one) shown.push(one);
-      }
-      if (shown.length === 0) return undefined;
-      return { content: { role: 'model', parts: shown }, partial: true, ...envelope(chunk) };
-    },
-    end(finishMessage) {
-      if (!collected) return undefined;
-      const content = parts.length > 0 ? { content: { role: 'model', parts } } : {};
-      const message =
-        collected.finishReason && collected.errorCode && finishMessage ? { errorMessage: finishMessage } : {};
-      return { ...content, ...finishOf(parts, { ...collected, ...message }) };
-    },
-  };
-}
-
-/** A part that is text and nothing else, so that it may be joined with its like. */
-function isText(part: Part): boolean {
-  if (part.text === undefined) return false;
-  for (const key in part) if (key !== 'text' && key !== 'thought' && key !== 'thoughtSignature') return false;
-  return true;
-}
-
-const identity = ({ name, id }: FunctionCall): FunctionCall => (id === undefined ? { name } : { name, id });

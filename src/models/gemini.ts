@@ -14,7 +14,8 @@ import { type CallWatch, watchedFetch } from './gemini-fetch.ts';
 import { connectsFor } from './gemini-live-setup.ts';
 import { geminiLive } from './gemini-live.ts';
 import { toGeminiRequest } from './gemini-request.ts';
-import { fromGemini, geminiStream } from './gemini-response.ts';
+import { fromGemini } from './gemini-response.ts';
+import { geminiStream } from './gemini-stream.ts';
 import { modelError, transportError } from './model-errors.ts';
 import type { ServiceAccountCredentials } from './service-account.ts';
 

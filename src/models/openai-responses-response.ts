@@ -8,7 +8,6 @@ import { MALFORMED, parseArguments } from './openai-common.ts';
 
 type Answer = OpenAI.Responses.Response;
 type Item = OpenAI.Responses.ResponseOutputItem;
-type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 
 /** The whole answer. Throws ModelError when the provider says that it failed. */
 export function fromResponses(answer: Answer, items: readonly Item[] = answer.output): ModelResponse {
@@ -74,47 +73,5 @@ function usageOf(usage: OpenAI.Responses.ResponseUsage): UsageMetadata {
     totalTokenCount: usage.total_tokens,
     ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
     ...(cached > 0 ? { cachedContentTokenCount: cached } : {}),
-  };
-}
-
-/** Collects a streamed answer. */
-export interface ResponsesStream {
-  /** The partial response of an event; undefined when it shows nothing. Throws ModelError for an error event. */
-  add(event: StreamEvent): ModelResponse | undefined;
-  /** The whole response; undefined when the stream broke off before the model was done. */
-  end(): ModelResponse | undefined;
-}
-
-export function responsesStream(): ResponsesStream {
-  const items: Item[] = [];
-  let answer: Answer | undefined;
-  let thinking: string | undefined;
-  const partial = (part: Part): ModelResponse => ({ content: { role: 'model', parts: [part] }, partial: true });
-
-  return {
-    add(event) {
-      const { type } = event;
-      if (type === 'response.output_text.delta' || type === 'response.refusal.delta') {
-        return event.delta === '' ? undefined : partial({ text: event.delta });
-      }
-      if (type === 'response.reasoning_text.delta') return partial({ text: event.delta, thought: true });
-      if (type === 'response.reasoning_summary_text.delta') {
-        // Paragraphs of a summary come as parts of their own.
-        const place = `${event.item_id}/${event.summary_index}`;
-        const gap = thinking !== place && event.summary_index > 0 ? '\n\n' : '';
-        thinking = place;
-        return partial({ text: gap + event.delta, thought: true });
-      }
-      if (type === 'error') throw modelError({ message: event.message, providerCode: event.code ?? undefined });
-      if (type === 'response.output_item.done') items.push(event.item);
-      if (type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed') {
-        answer = event.response;
-      }
-      return undefined;
-    },
-    end() {
-      if (!answer) return undefined;
-      return fromResponses(answer, answer.output?.length ? answer.output : items);
-    },
   };
 }

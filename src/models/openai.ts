@@ -4,9 +4,11 @@ import { isJsonObject } from '../base/json.ts';
 import { type Model, ModelError, type ModelRequest, type ModelResponse } from '../core/model.ts';
 import { modelError, retryAfterOf, transportError } from './model-errors.ts';
 import { type ChatDialect, toChatBody } from './openai-chat-request.ts';
-import { chatStream, fromChat } from './openai-chat-response.ts';
+import { fromChat } from './openai-chat-response.ts';
+import { chatStream } from './openai-chat-stream.ts';
 import { toResponsesBody } from './openai-responses-request.ts';
-import { fromResponses, responsesStream } from './openai-responses-response.ts';
+import { fromResponses } from './openai-responses-response.ts';
+import { responsesStream } from './openai-responses-stream.ts';
 
 /** How OpenAI, or a server that speaks its wire, is reached. */
 export interface OpenAISettings {

@@ -23,12 +23,18 @@ import { isTaskCompleted } from './task-completed.ts';
 
 export type ConnectedModel = Model & Required<Pick<Model, 'connect'>>;
 
-/** What is heard next: something of the model, why it failed, that it has hung up, or something of tools. */
+/** What the conversation handles next: a response or failure of the model, the end of its connection, or a tool output. */
 type LiveSignal = { readonly response: ModelResponse } | { readonly failure: unknown } | 'end' | ToolOutput;
 
 /**
- * Talks over a connection to the model: what the client says goes in as it comes, and tools run while both talk. Returns
- * the name of the agent that was handed over to, if that is how it ended.
+ * Runs a conversation over a connection to the model: the client's input goes to the model as it arrives, and tools run
+ * at the same time. Returns the name of the agent that the conversation was transferred to, if any.
+ *
+ *     client -> HandoverInput -> ModelInput -> model.connect -> LiveEvents -> events
+ *                                 |      ^                          |
+ *                          InputTap      | function responses       | function calls
+ *                  (streaming tools)     |                          v
+ *                                       RendezvousChannel <----- LiveTools
  */
 export async function* converse(
   { plan, model }: { plan: LlmPlan; model: ConnectedModel },
@@ -87,7 +93,7 @@ export async function* converse(
   return undefined;
 }
 
-/** The request of a connection: as for a step, but what is said is not held to a schema. */
+/** The request of a connection: that of a step, but without an output schema, which speech cannot follow. */
 async function liveStep(plan: LlmPlan, model: string, ctx: RunContext): Promise<LlmStep> {
   const definition = { ...plan.definition, outputSchema: undefined };
   const step = await buildRequest({ ...plan, definition }, model, ctx);
@@ -100,7 +106,7 @@ async function liveStep(plan: LlmPlan, model: string, ctx: RunContext): Promise<
   return { ...step, request, tools };
 }
 
-/** What the model says, and how it ended. */
+/** The model's responses, then its failure or `end`. */
 async function* modelSignals(
   model: ConnectedModel,
   request: ModelRequest,
@@ -118,7 +124,7 @@ async function* modelSignals(
   }
 }
 
-/** Goes on with the calls the user has allowed. */
+/** Runs the calls that the user has just confirmed or given a credential for. */
 async function runResumedCalls(
   ctx: RunContext,
   liveTools: LiveTools,

@@ -6,13 +6,13 @@ interface Waiter {
 }
 
 /**
- * What a live client sends, for one reader after another: when an agent hands over, what came in and was not taken yet
- * is for the next one. One reader at a time.
+ * The client's live input, read by one agent after another: after a transfer, the next agent gets the input that the
+ * previous one did not read. One reader at a time.
  */
 export class HandoverInput implements AsyncIterable<LiveInput> {
   readonly #source: AsyncIterator<LiveInput>;
   #isPulling = false;
-  /** What arrived after its reader had stopped waiting. */
+  /** An input that arrived after its reader was interrupted. */
   #kept: LiveInput | undefined;
   #failure: { readonly error: unknown } | undefined;
   #hasEnded = false;
@@ -22,17 +22,17 @@ export class HandoverInput implements AsyncIterable<LiveInput> {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The input as it is shared; the same object when it is already. */
+  /** Wraps an input; returns the same object when it is wrapped already. */
   static of(input: AsyncIterable<LiveInput>): HandoverInput {
     return input instanceof HandoverInput ? input : new HandoverInput(input);
   }
 
-  /** Whether the client has said all it had to say, and all of it was read. */
+  /** Whether the client's input has ended and all of it was read. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** The next input. `undefined` when there will be none, or when `interrupt` is called before one comes. */
+  /** The next input. `undefined` when the input has ended, or when `interrupt` is called before one arrives. */
   next(): Promise<LiveInput | undefined> {
     const kept = this.#kept;
     if (kept) {
@@ -47,19 +47,19 @@ export class HandoverInput implements AsyncIterable<LiveInput> {
     });
   }
 
-  /** Ends the wait of the reader, if one waits. What comes then is kept for the next `next`. */
+  /** Makes a waiting `next` resolve with `undefined`. The next call of `next` gets the input that arrives then. */
   interrupt(): void {
     const waiter = this.#waiter;
     this.#waiter = undefined;
     waiter?.resolve(undefined);
   }
 
-  /** Lets the next `next` give what this reader has taken and left. */
+  /** Returns an input that was read but not used: the next call of `next` gets it. */
   putBack(input: LiveInput): void {
     this.#kept = input;
   }
 
-  /** Lets go of the client: nobody will read any more. */
+  /** Ends the input and closes its source. */
   close(): void {
     this.interrupt();
     this.#hasEnded = true;
@@ -67,7 +67,7 @@ export class HandoverInput implements AsyncIterable<LiveInput> {
     this.#source.return?.().then(undefined, () => {});
   }
 
-  /** For agents that read by themselves. Breaking off leaves the rest to the next reader. */
+  /** For custom agents. Leaving the loop keeps the rest for the next reader. */
   [Symbol.asyncIterator](): AsyncIterator<LiveInput, undefined> {
     return {
       next: async () => {

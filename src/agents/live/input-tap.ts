@@ -1,12 +1,12 @@
 import type { LiveInput } from '../../core/model.ts';
 
-/** What may wait: about a minute of speech, in characters of base64. */
+/** Inputs in the buffer, and characters of base64 media in it: about a minute of speech. */
 const maxEntries = 1_024;
 const maxMediaSize = 2 * 1024 * 1024;
 
 /**
- * What a live client says, for a tool that listens along. It hears from when it starts to read; what it does not read in
- * time is lost, the oldest first. One reader.
+ * A copy of the client's live input for one streaming tool. The copy starts with the tool's first read. When the tool
+ * reads too slowly, the oldest inputs are dropped. One reader.
  */
 export class InputTap implements AsyncIterable<LiveInput> {
   readonly #waiting: LiveInput[] = [];
@@ -24,7 +24,7 @@ export class InputTap implements AsyncIterable<LiveInput> {
     this.#wake?.();
   }
 
-  /** There is nothing more to hear. */
+  /** Ends the reader. */
   end(): void {
     this.#hasEnded = true;
     this.#wake?.();

@@ -12,7 +12,7 @@ const passedThrough = [
   'avatarConfig',
 ] as const;
 
-/** How the model should talk: aloud, and with what both sides say written down, unless the run says otherwise. */
+/** The live settings for the model: audio with transcripts of both sides, unless the run config says otherwise. */
 export function liveConfigOf(config: RunConfig): JsonObject {
   const { responseModalities = [] } = config;
   const modalities = responseModalities.length > 0 ? responseModalities.map((name) => name.toUpperCase()) : ['AUDIO'];

@@ -18,7 +18,7 @@ interface LiveEventsOptions {
   readonly ctx: RunContext;
 }
 
-/** Makes events of what a model says over a connection, and a span of each of its answers. */
+/** Turns a live model's responses into events, and opens a span for each of its answers. */
 export class LiveEvents implements Disposable {
   readonly #options: LiveEventsOptions;
   #span: OpenSpan | undefined;
@@ -31,7 +31,7 @@ export class LiveEvents implements Disposable {
     this.#span?.end();
   }
 
-  /** `undefined` for what is no news to anybody but the runtime. */
+  /** The event of a response; `undefined` for a cancellation, which only concerns the runtime. */
   eventOf(response: ModelResponse): Event | undefined {
     const { definition, ctx, tools } = this.#options;
     if (response.toolCallCancellation) return undefined;
@@ -54,7 +54,7 @@ export class LiveEvents implements Disposable {
     return event;
   }
 
-  /** Notes a connection that had to be made again. */
+  /** Records a reconnection in the span. */
   noteRetry(retry: ModelRetry): void {
     retryNotes(this.#open())(retry);
   }
@@ -68,6 +68,6 @@ export class LiveEvents implements Disposable {
   }
 }
 
-/** The text of an answer; `undefined` when it calls functions. */
+/** The text of a response; `undefined` when it calls functions. */
 const finalText = (content: Content | undefined): string | undefined =>
   functionCallsOf(content).length > 0 ? undefined : textOf(content);

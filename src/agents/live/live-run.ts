@@ -12,12 +12,13 @@ import { HandoverInput } from './handover-input.ts';
 import { isSequenceStep, taskCompleted, taskCompletedText } from './task-completed.ts';
 import { serveTurnByTurn, needsConnection } from './turn-by-turn.ts';
 
-/** Answers one message of the user, by the plan given. */
+/** Runs one turn: answers the context's message by the plan. */
 export type RunTurn = (ctx: RunContext, plan: LlmPlan) => AsyncIterable<Event>;
 
 /**
- * Talks with a live client until it has nothing more to say, or until another agent is handed over to, which then
- * goes on with the same client.
+ * Runs an LLM agent for a live client until the client's input ends. Decides between a connection to the model
+ * (`conversation.ts`) and one turn for each message (`turn-by-turn.ts`). After a transfer, the target agent continues
+ * with the same client.
  */
 export function runLive(
   definition: LlmDefinition,
@@ -42,7 +43,7 @@ export function runLive(
 
 const canConnect = (model: Model): model is ConnectedModel => model.connect !== undefined;
 
-/** An agent of a sequence has to be able to say that it is done: there is no end of its turn to tell by. */
+/** Adds `task_completed` for an agent of a sequence: a live conversation has no end by which the next agent could start. */
 function livePlan(plan: LlmPlan, ctx: RunContext): LlmPlan {
   if (!isSequenceStep(ctx)) return plan;
   const tools = [...plan.tools, taskCompleted];

@@ -17,7 +17,7 @@ import { InputTap } from './input-tap.ts';
 import type { RendezvousChannel } from './rendezvous-channel.ts';
 import { isStreaming, stopStreaming, stopStreamingTool } from './stop-streaming.ts';
 
-/** Something tools have to say: an event, and what of it the model is told once it is stored. */
+/** A tool's event, and the content that the model gets once the event is stored. */
 export interface ToolOutput {
   readonly event: Event;
   readonly forModel: Content | undefined;
@@ -41,7 +41,7 @@ interface LiveToolsOptions {
   readonly toolOutputs: RendezvousChannel<ToolOutput>;
 }
 
-/** Runs tools while the conversation goes on. What comes of them goes into the mailbox. */
+/** Runs tools during a live conversation and sends their outputs to `toolOutputs`. */
 export class LiveTools {
   readonly #definition: LlmDefinition;
   readonly #tools: StepTools;
@@ -59,22 +59,22 @@ export class LiveTools {
     this.#tools = { ...tools, byName };
   }
 
-  /** Runs the calls of one message of the model, all at once. */
+  /** Runs the calls of one model response, all at once. */
   start(calls: readonly FunctionCall[]): void {
     void this.#run({ calls }, false);
   }
 
-  /** Runs calls the user has set free. The model had an answer to them before, so it is told of this one in words. */
+  /** Runs calls that the user confirmed. The model already got a response to each, so the new one is sent as text. */
   resume(resumed: ResumedCalls): void {
     void this.#run(resumed, true);
   }
 
-  /** Lets streams that listen along hear what the client said. */
+  /** Copies the client's input to the running streaming tools. */
   tapInput(input: LiveInput): void {
     for (const { tap } of this.#streams.values()) tap.push(input);
   }
 
-  /** Gives up calls whose answers the model does not want any more. */
+  /** Abandons calls that the model has cancelled. */
   cancel(ids: readonly string[]): void {
     const reason = new AppError('run_cancelled', 'The call was cancelled: the user interrupted it');
     for (const id of ids) {
@@ -84,13 +84,13 @@ export class LiveTools {
     }
   }
 
-  /** Stops all that runs. */
+  /** Abandons all running calls and streams. */
   close(reason: AppError): void {
     for (const { abandon } of this.#running.values()) abandon(reason);
     for (const { abort } of this.#streams.values()) abort.abort(reason);
   }
 
-  /** Failures of tools are answers; what gets here, such as a callback that throws, ends the conversation. */
+  /** A tool's failure is a response. Any other error, such as one of a hook, ends the conversation. */
   async #run(run: { calls: readonly FunctionCall[] } & Partial<ResumedCalls>, asText: boolean): Promise<void> {
     try {
       const phase = { definition: this.#definition, tools: this.#tools, ...run };
@@ -103,7 +103,7 @@ export class LiveTools {
     }
   }
 
-  /** The answers in an event of tools, as the model gets them. */
+  /** The function responses of an event as the model gets them, without those of cancelled calls. */
   #forModel({ content }: Event, asText: boolean): Content | undefined {
     const parts = (content?.parts ?? []).filter(
       ({ functionResponse }) => functionResponse && !this.#cancelled.has(functionResponse.id),
@@ -116,7 +116,7 @@ export class LiveTools {
     return { role: 'user', parts: texts };
   }
 
-  /** The tool as it is in a conversation: calls can be cancelled, and streams tell their items as they come. */
+  /** The tool for a live conversation: its calls can be cancelled, and each item of a stream is an output of its own. */
   #liveTool(tool: Tool): Tool {
     if (tool === stopStreaming) return stopStreamingTool((name) => this.#stopStreams(name));
     if (isStreaming(tool)) {
@@ -147,7 +147,7 @@ export class LiveTools {
     }
   }
 
-  /** Tells the items of a stream, one after another. */
+  /** Emits the items of a stream, one after another. */
   async #runStream(tool: Tool & Required<Pick<Tool, 'stream'>>, args: JsonObject, callId: string): Promise<void> {
     using stop = new LinkedAbort(this.#ctx.signal);
     const context = new ToolCallContext({ ...this.#ctx, signal: stop.signal }, callId);
@@ -183,7 +183,7 @@ export class LiveTools {
   }
 }
 
-/** The tools of a live conversation: with one to stop those that stream, when there are any. */
+/** The tools of a live conversation; adds `stop_streaming` when a tool streams. */
 export function liveToolsOf(agent: string, tools: StepTools): StepTools {
   return [...tools.byName.values()].some(isStreaming) ? withTool(agent, tools, stopStreaming) : tools;
 }
@@ -191,7 +191,7 @@ export function liveToolsOf(agent: string, tools: StepTools): StepTools {
 const outputText = (name: string, response: JsonObject): string =>
   `The function "${name}" returned: ${JSON.stringify(response)}`;
 
-/** What the stream has changed since its last item. */
+/** Takes the changes that the stream made since its last item. */
 function takeChanges({ actions }: ToolCallContext): EventActions {
   const taken = newActions();
   for (const kind of ['stateDelta', 'artifactDelta'] as const) {

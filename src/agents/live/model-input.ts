@@ -3,15 +3,15 @@ import { type Content, functionResponsesOf } from '../../schemas/content.ts';
 import { isInternalResponse } from '../reserved-names.ts';
 import type { HandoverInput } from './handover-input.ts';
 
-/** Who else hears what the client says. */
+/** Gets a copy of the client's input. */
 interface InputListeners {
-  /** Told of what goes to the model. */
+  /** Called with each input that goes to the model. */
   readonly onClientInput: (input: LiveInput) => void;
-  /** Told when the client has answered a question that is not the model's. */
+  /** Called when the client answers a confirmation or credential request, which the model does not get. */
   readonly onUserResponse: () => void;
 }
 
-/** What one connection to a model hears: what the client says, and what tools have found. */
+/** The input of one connection to a model: the client's input, and tool outputs ahead of it. */
 export class ModelInput {
   readonly #clientInput: HandoverInput;
   readonly #listeners: InputListeners;
@@ -23,7 +23,7 @@ export class ModelInput {
     this.#listeners = listeners;
   }
 
-  /** Ends when the client has nothing more to say, and when the line is closed. */
+  /** Ends when the client's input ends, or when `close` is called. */
   async *inputs(): AsyncGenerator<LiveInput, void, void> {
     while (!this.#isClosed) {
       const content = this.#toolOutputs.shift();
@@ -40,13 +40,13 @@ export class ModelInput {
     }
   }
 
-  /** Tells the model something, before what the client says next. */
+  /** Sends a tool output to the model, ahead of the client's next input. */
   send(content: Content): void {
     this.#toolOutputs.push(content);
     this.#clientInput.interrupt();
   }
 
-  /** What the client says from now on is for somebody else. */
+  /** Stops reading the client's input; the next agent reads the rest. */
   close(): void {
     this.#isClosed = true;
     this.#clientInput.interrupt();

@@ -1,11 +1,11 @@
-/** Hands things from many writers to one reader. A writer waits until its thing was taken, so little ever lies here. */
+/** An unbuffered channel from many senders to one reader: `send` resolves once the reader has processed the item. */
 export class RendezvousChannel<T> implements AsyncIterable<T> {
   readonly #senders: { readonly item: T; readonly taken: (wasTaken: boolean) => void }[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isClosed = false;
   #wake: (() => void) | undefined;
 
-  /** Resolves once the thing was taken: with false when nobody will take it any more. */
+  /** Resolves with true once the reader asks for the next item; with false when the channel is closed. */
   send(item: T): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     return new Promise((taken) => {
@@ -14,13 +14,13 @@ export class RendezvousChannel<T> implements AsyncIterable<T> {
     });
   }
 
-  /** Makes the reader fail. */
+  /** Makes the reader throw this error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake?.();
   }
 
-  /** Ends the reader, and the wait of all writers. */
+  /** Ends the reader and resolves all waiting senders with false. */
   close(): void {
     this.#isClosed = true;
     for (const { taken } of this.#senders.splice(0)) taken(false);

@@ -3,7 +3,7 @@ import type { Tool } from '../../core/runtime.ts';
 
 const description = 'Stops a function that is running and telling what it finds.';
 
-/** The tool with which a model stops one that streams; it does nothing outside a conversation. */
+/** The tool by which a model stops a streaming tool. Without effect outside a live conversation. */
 export const stopStreaming: Tool = {
   kind: 'tool',
   name: 'stop_streaming',
@@ -19,7 +19,7 @@ export const stopStreaming: Tool = {
   },
 };
 
-/** The same within a conversation; `stop` returns how many it has stopped. */
+/** The same in a live conversation; `stop` returns how many streams it stopped. */
 export const stopStreamingTool = (stop: (name: string) => number): Tool => ({
   ...stopStreaming,
   run(args) {

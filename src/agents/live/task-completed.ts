@@ -3,7 +3,7 @@ import type { Event } from '../../schemas/event.ts';
 import { taskCompletedName } from '../reserved-names.ts';
 import { indexTree } from '../tree.ts';
 
-/** How an agent of a sequence says, in a conversation that has no end of its own, that it is the next one's turn. */
+/** The tool by which an agent of a sequence ends its live conversation and starts the next agent. */
 export const taskCompleted: Tool = {
   kind: 'tool',
   name: taskCompletedName,
@@ -21,7 +21,7 @@ export const taskCompletedText = `When you have done what is asked of you, call 
 export const isSequenceStep = (ctx: RunContext): boolean =>
   indexTree(ctx.app.rootAgent).parentOf(ctx.agent)?.kind === 'sequential';
 
-/** Whether this is the answer to an agent that said its task is done. */
+/** Whether the event holds the response of a successful `task_completed` call. */
 export function isTaskCompleted({ content }: Event): boolean {
   for (const { functionResponse } of content?.parts ?? []) {
     if (functionResponse?.name === taskCompletedName && functionResponse.response['error'] === undefined) return true;
@@ -29,7 +29,7 @@ export function isTaskCompleted({ content }: Event): boolean {
   return false;
 }
 
-/** Whether another agent has left the word to this one in the same run, so that it should begin by itself. */
+/** Whether another agent of this run transferred to this one or completed its task, so that this one starts unasked. */
 export function wasHandedOver({ agent, invocationId, session }: RunContext): boolean {
   const last = session.events.findLast((event) => event.author !== 'user' && event.content !== undefined);
   if (last?.invocationId !== invocationId || last.author === agent.name) return false;

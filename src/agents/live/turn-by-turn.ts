@@ -6,21 +6,21 @@ import type { Event } from '../../schemas/event.ts';
 import type { HandoverInput } from './handover-input.ts';
 import { wasHandedOver, isTaskCompleted } from './task-completed.ts';
 
-/** The client sends what only a connection to the model can take; it is to be read again. */
+/** The client sent media, which need a connection to the model. The input was put back. */
 export const needsConnection = Symbol('takes media');
 
 interface TurnOptions {
-  /** Answers one message. */
+  /** Runs one turn for the message of the context. */
   readonly runTurn: (ctx: RunContext) => AsyncIterable<Event>;
-  /** Whether the model can listen and look, over a connection. */
+  /** Whether the model takes live media over a connection. */
   readonly canConnect: boolean;
-  /** What follows when the turns end for another agent, by its name, or because the client sends media. */
+  /** What follows the turns: the agent of this name after a transfer, or a connection. */
   readonly continueWith: (outcome: string | typeof needsConnection) => AsyncIterable<Event>;
 }
 
 /**
- * Serves a live client with an agent that only knows turns: each message gets an answer, fragments of it as they come,
- * before the next is read. Media are refused once, in an event, unless there is a connection to be had that takes them.
+ * Serves a live client turn by turn: the agent answers each message, streamed, before the next one is read. Media need
+ * a connection to the model; when the model has none, one error event refuses them.
  */
 export function serveTurnByTurn(
   options: TurnOptions,
@@ -39,7 +39,7 @@ class TurnByTurnServer implements AsyncIterableIterator<Event, void, void> {
   readonly #options: TurnOptions;
   readonly #ctx: RunContext;
   readonly #input: HandoverInput;
-  /** What is being answered, and its limits; or what follows the turns. */
+  /** The events of the current turn, or of what follows the turns; and the turn's context. */
   #source: AsyncIterator<Event> | undefined;
   #turn: RunContext | undefined;
   #hasStarted = false;
@@ -85,7 +85,7 @@ class TurnByTurnServer implements AsyncIterableIterator<Event, void, void> {
     throw error;
   };
 
-  /** Ends the turns with an event: for another agent if one is named. */
+  /** Ends the turns with an event; continues with the target of a transfer. */
   async #leaveTurn(event: Event, target: string | undefined): Promise<Step> {
     await this.#source?.return?.();
     if (target === undefined) this.#end();
@@ -93,7 +93,7 @@ class TurnByTurnServer implements AsyncIterableIterator<Event, void, void> {
     return shown(event);
   }
 
-  /** Reads on until there is something to answer. */
+  /** Reads input until a message arrives. */
   async #listen(): Promise<Step> {
     if (!this.#hasStarted) {
       this.#hasStarted = true;
@@ -136,7 +136,7 @@ class TurnByTurnServer implements AsyncIterableIterator<Event, void, void> {
 
 const shown = (value: Event): Step => ({ done: false, value });
 
-/** Each turn has the limits of a run of its own. */
+/** The context of one turn, with limits of its own: a live run has many turns. */
 function turnContext(ctx: RunContext, userContent: Content | undefined): RunContext {
   return {
     ...ctx,

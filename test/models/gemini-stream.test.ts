@@ -2,7 +2,7 @@ import { GenerateContentResponse } from '@google/genai';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ModelResponse } from '../../src/core/model.ts';
-import { geminiStream } from '../../src/models/gemini-response.ts';
+import { geminiStream } from '../../src/models/gemini-stream.ts';
 import type { Part } from '../../src/schemas/content.ts';
 
 const chunkOf = (fields: object): GenerateContentResponse => Object.assign(new GenerateContentResponse(), fields);
