@@ -49,7 +49,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const collected = keepCollecting({ ...engine.services, runs: runStore, deleteIdle }, limits, {
     everyMs: pauseFor(limits),
     signal: collecting.signal,
-    onFailure: (error) => log.warn({ err: error }, 'what is beyond the limits could not be deleted'),
+    onFailure: (error) => log.warn({ err: error }, 'retention clean-up failed'),
   });
   return {
     app,
@@ -64,7 +64,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   };
 }
 
-/** Milliseconds between two looks for what is beyond the limits: ten minutes, unless something lives shorter than that. */
+/** Milliseconds between two retention clean-ups: ten minutes, or the shortest time to live if that is less. */
 function pauseFor({ sessionTtlMs, artifactVersionTtlMs, runTtlMs }: RetentionLimits): number {
   const lives = [sessionTtlMs, artifactVersionTtlMs, runTtlMs].map((ms) => ms ?? Infinity);
   return Math.max(10_000, Math.min(600_000, ...lives));
@@ -92,7 +92,7 @@ function httpConfigOf(
   };
 }
 
-/** Where the builder may write. A folder that is an app itself lies among what is none of ours. */
+/** Where the builder may write. If the agents folder is itself an app, the folders beside it belong to others. */
 function builderPlace(agents: string, apps: AppFinder): { builderRoot: string; builderApp?: string } {
   const place = realpathSync.native(agents);
   const own = apps.list().find(({ folder }) => folder === place);

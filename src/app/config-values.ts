@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// The same value comes as text (flag, environment) or typed (file). These schemas take both.
+// A value comes as text (flag, environment) or typed (file). These schemas accept both.
 
 const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 const times: Readonly<Record<string, number>> = { '': 1000, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -21,7 +21,7 @@ export function time(most = 24 * 3_600_000) {
   return measure(times, most, 'must be a time such as 500ms, 10s or 5m');
 }
 
-/** Milliseconds that something is kept; `undefined` for `never`: it is not deleted for its age. */
+/** Milliseconds until something is deleted for its age; `undefined` for `never`. */
 export function timeToLive() {
   const century = 100 * 366 * 86_400_000;
   return z.preprocess(
@@ -77,7 +77,7 @@ export function list<Item extends z.ZodType<string>>(item: Item) {
 
 export const text = (error: string) => z.string({ error }).trim().min(1, { error });
 
-/** An origin as browsers send it (scheme, host, port, nothing behind), or `*`. */
+/** An origin as browsers send it (scheme, host, port and no path), or `*`. */
 export const Origin = text('must be an origin such as https://app.example.com').refine(
   (value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
   { error: 'must be an origin such as https://app.example.com, without a path' },

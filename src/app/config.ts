@@ -17,9 +17,9 @@ interface Naming {
   readonly flag?: string;
   /** Absent: AGENT_SERVER_ and the flag in capitals. */
   readonly env?: string;
-  /** What stands for the value in `--help`. */
+  /** The placeholder for the value in `--help`. */
   readonly value?: string;
-  /** The default in people's terms, where the value does not read well. */
+  /** The default in words, where the value does not read well. */
   readonly shown?: string;
 }
 
@@ -36,24 +36,30 @@ const serviceUri = (service: ServiceKind): z.ZodType<string> =>
 const Cors = z.strictObject({
   mapping: setting(
     z.string().startsWith('/', { error: 'must start with "/"' }).default('/**'),
-    'Paths pages of other origins may call: /** is all',
+    'Paths that pages of other origins may call; /** means all',
     { value: 'PATTERN' },
   ),
-  origins: setting(list(Origin).default([]), 'Origins that may call; added to --allow-origin', { value: 'ORIGIN' }),
+  origins: setting(list(Origin).default([]), 'Origins whose pages may call; added to --allow-origin', {
+    value: 'ORIGIN',
+  }),
   methods: setting(
     list(text('must be a method').toUpperCase()).default(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
-    'Methods they may use',
+    'Methods that pages of other origins may use',
     { value: 'METHOD' },
   ),
-  headers: setting(list(text('must be a header name')).default([...corsHeaders]), 'Request headers they may send', {
-    value: 'HEADER',
-  }),
+  headers: setting(
+    list(text('must be a header name')).default([...corsHeaders]),
+    'Request headers that they may send',
+    {
+      value: 'HEADER',
+    },
+  ),
   allowCredentials: setting(onOff().default(false), 'Whether they may send credentials'),
   maxAge: setting(wholeNumber(0).default(600), 'Seconds a browser may remember a preflight', { value: 'SECONDS' }),
 });
 
 export const Config = z.strictObject({
-  port: setting(wholeNumber(0, 65_535).default(8080), 'Port to listen on; 0 takes a free one', {
+  port: setting(wholeNumber(0, 65_535).default(8080), 'Port to listen on; 0 picks a free one', {
     env: 'PORT',
     value: 'PORT',
   }),
@@ -61,98 +67,95 @@ export const Config = z.strictObject({
     env: 'HOST',
     value: 'HOST',
   }),
-  agents: setting(text('must be a folder').default('agents'), 'Folder of the apps, one folder each', {
+  agents: setting(text('must be a folder').default('agents'), 'Folder that holds the apps, one folder each', {
     env: 'AGENTS_DIR',
     value: 'DIR',
   }),
   buildOutput: setting(
     list(text('must be a folder')).default([]),
-    'Folder compiled agents are built into; they are preferred to their sources (repeatable)',
+    'Folder with compiled agents; they are used instead of their sources (repeatable)',
     { value: 'DIR' },
   ),
-  hotReload: setting(onOff().default(true), 'Whether edits of agents reach the next run'),
-  dev: setting(onOff().default(false), 'Development mode: the builder of a web UI may write YAML apps'),
+  hotReload: setting(onOff().default(true), 'Load edited agents before the next run'),
+  dev: setting(onOff().default(false), 'Development mode: the visual builder of a web UI may write YAML apps'),
   surface: setting(
     list(z.enum(['api', 'dev', ...developmentParts], { error: `must be one of ${surfaces.join(', ')}` })).optional(),
-    `What of the API is served besides what users of the apps need: nothing (api), all that development needs (dev), or parts of it: ${developmentParts.join(', ')} (repeatable)`,
+    `Routes to serve besides those that users of the apps need: none (api), all for development (dev), or some of ${developmentParts.join(', ')} (repeatable)`,
     { value: 'PART', shown: 'dev on a loopback address, else api' },
   ),
-  strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents, which are warned of otherwise'),
-  allowConfigStdioMcpServers: setting(
-    onOff().default(false),
-    'Whether YAML agents may have programs started as MCP servers',
-    { env: 'ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS' },
-  ),
+  strictYaml: setting(onOff().default(false), 'Refuse unknown keys in YAML agents instead of warning'),
+  allowConfigStdioMcpServers: setting(onOff().default(false), 'Let YAML agents start programs as MCP servers', {
+    env: 'ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS',
+  }),
   allowConfigPrivateHosts: setting(
     onOff().default(false),
-    'Whether YAML agents may name hosts of this machine and its network in development mode, where web UIs write them',
+    'Let YAML agents name hosts on this machine and its network in development mode, where a web UI may write them',
   ),
   allowConfigCredentials: setting(
     onOff().default(false),
-    'Whether YAML agents may show the Google credential of this machine to others than Google, and in development mode at all',
+    'Let YAML agents send the Google credential of this machine to hosts other than Google, and use it in development mode',
   ),
   secret: setting(
     text('must be a text').min(32, { error: 'must be at least 32 characters long' }).optional(),
-    'What sign-ins of users are signed with; servers that share users and no SQL database share it',
+    'Key that signs the state of user sign-ins; set the same one on servers that share users but no SQL database',
     { value: 'TEXT', shown: 'kept in the SQL database, or random' },
   ),
   plugins: setting(
     list(z.enum(pluginNames, { error: `must be one of ${pluginNames.join(', ')}` })).default([]),
-    'Plugin for the runs of all apps (repeatable)',
+    'Plugin to apply to the runs of all apps (repeatable)',
     { flag: 'plugin', value: 'NAME' },
   ),
   cassettes: setting(
     text('must be a folder').optional(),
-    'Folder the plugins record and replay keep to; without it a local server replays from anywhere',
+    'Folder that the plugins record and replay are limited to; without it a local server replays from any folder',
     { value: 'DIR' },
   ),
-  sessionService: setting(serviceUri('sessions').default('memory:'), 'Where sessions are kept', { value: 'URI' }),
-  artifactService: setting(serviceUri('artifacts').default('memory:'), 'Where artifacts are kept', { value: 'URI' }),
-  memoryService: setting(serviceUri('memories').default('memory:'), 'Where memories are kept', { value: 'URI' }),
-  sessionTtl: setting(timeToLive().optional(), 'Time after its last event that a session is deleted, such as 30d', {
+  sessionService: setting(serviceUri('sessions').default('memory:'), 'Where to store sessions', { value: 'URI' }),
+  artifactService: setting(serviceUri('artifacts').default('memory:'), 'Where to store artifacts', { value: 'URI' }),
+  memoryService: setting(serviceUri('memories').default('memory:'), 'Where to store memories', { value: 'URI' }),
+  sessionTtl: setting(timeToLive().optional(), 'Delete a session this long after its last event, such as 30d', {
     value: 'TIME',
     shown: 'never',
   }),
-  maxSessions: setting(wholeNumber(1).optional(), 'Sessions that are kept; those unused for longest go first', {
+  maxSessions: setting(wholeNumber(1).optional(), 'Most sessions to keep; the least recently used are deleted first', {
     value: 'COUNT',
     shown: 'no limit',
   }),
   sessionMemory: setting(
     size(1024 ** 4).optional(),
-    'What sessions kept in memory may take together; more is refused with 507',
+    'Memory for all sessions of the memory: store; more is refused with 507',
     { value: 'SIZE', shown: 'half of the heap limit' },
   ),
   artifactMemory: setting(
     size(1024 ** 4).optional(),
-    'What artifacts kept in memory may take together; more is refused with 507',
+    'Memory for all artifacts of the memory: store; more is refused with 507',
     { value: 'SIZE', shown: 'a quarter of the heap limit' },
   ),
   artifactVersionTtl: setting(
     timeToLive().optional(),
-    'Time after it was saved that a version of an artifact is deleted; the newest one stays',
+    'Delete a version of an artifact this long after it was saved; the newest one stays',
     { value: 'TIME', shown: 'never' },
   ),
-  maxArtifactVersions: setting(
-    wholeNumber(1, 1_000_000).optional(),
-    'Versions that are kept of each artifact, the newest ones',
-    { value: 'COUNT', shown: 'no limit' },
-  ),
-  runTtl: setting(timeToLive().prefault('30d'), 'Time after its end that the record of a run is deleted', {
+  maxArtifactVersions: setting(wholeNumber(1, 1_000_000).optional(), 'Newest versions to keep of each artifact', {
+    value: 'COUNT',
+    shown: 'no limit',
+  }),
+  runTtl: setting(timeToLive().prefault('30d'), 'Delete the record of a run this long after its end', {
     value: 'TIME',
     shown: '30d',
   }),
-  traceTtl: setting(timeToLive().optional(), 'Time after its last span that a trace is forgotten', {
+  traceTtl: setting(timeToLive().optional(), 'Drop a trace this long after its last span', {
     value: 'TIME',
     shown: 'never',
   }),
   maxTraceBytes: setting(
     size().default(64 * 1024 ** 2),
-    'Memory for traces; the oldest traces go first, and long texts in them are cut',
+    'Memory for traces; the oldest are dropped first, and long texts in them are cut',
     { value: 'SIZE', shown: '64mb' },
   ),
   maxSpans: setting(
     wholeNumber(1).default(50_000),
-    'Spans of traces that are kept in memory; the oldest traces go first',
+    'Most spans to keep in memory; the oldest traces are dropped first',
     {
       value: 'COUNT',
     },
@@ -163,21 +166,21 @@ export const Config = z.strictObject({
         error: 'must be trace, debug, info, warn, error, fatal or silent',
       })
       .default('info'),
-    'Least level that is logged',
+    'Lowest level to log',
     { env: 'LOG_LEVEL', value: 'LEVEL' },
   ),
-  allowOrigins: setting(list(Origin).default([]), 'Origin of pages that may use the server (repeatable)', {
+  allowOrigins: setting(list(Origin).default([]), 'Origin whose pages may call the server (repeatable)', {
     flag: 'allow-origin',
     value: 'ORIGIN',
   }),
   allowHosts: setting(
     list(text('must be a host name')).default([]),
-    'Host name the server is reached by, besides this machine\u2019s own (repeatable)',
+    'Host name under which the server accepts requests, besides those of this machine (repeatable)',
     { flag: 'allow-host', value: 'NAME' },
   ),
   cors: Cors.prefault({}),
-  insecure: setting(onOff().default(false), 'Serve on an address others can reach, without authentication'),
-  defaultApp: setting(text('must be the name of an app').optional(), 'App that requests mean which name none', {
+  insecure: setting(onOff().default(false), 'Allow an address that others can reach, without authentication'),
+  defaultApp: setting(text('must be the name of an app').optional(), 'App for requests that name none', {
     env: 'ADK_DEFAULT_APP_NAME',
     value: 'NAME',
     shown: 'none',
@@ -188,47 +191,49 @@ export const Config = z.strictObject({
   }),
   prices: setting(
     text('must be a file').optional(),
-    'File with prices of models, for the estimates of the web UI (YAML or JSON)',
+    'File with prices of models, for cost estimates in the web UI (YAML or JSON)',
     { value: 'FILE', shown: 'estimates for common models' },
   ),
   onBusy: setting(
     z.enum(OnBusy.options, { error: 'must be queue, reject, interrupt or rollback' }).default('queue'),
-    'What a run does when its session already has one: queue, reject, interrupt or rollback',
+    'What a new run does when its session has an active one: queue, reject, interrupt or rollback',
     { value: 'POLICY' },
   ),
-  maxQueuedRuns: setting(wholeNumber(0, 10_000).default(16), 'Runs that may wait for one session', { value: 'COUNT' }),
+  maxQueuedRuns: setting(wholeNumber(0, 10_000).default(16), 'Most runs that may wait for one session', {
+    value: 'COUNT',
+  }),
   maxBackgroundRuns: setting(
     wholeNumber(1, 1_000_000).optional(),
-    'Runs without a connection of their own that may be at work at the same time; the others wait',
+    'Most background runs that are active at the same time; the others wait',
     { value: 'COUNT', shown: 'one for each 8 MB of the heap limit' },
   ),
   maxLlmCalls: setting(
     wholeNumber(0).optional(),
-    'Model calls of one run; 0 is no limit. Apps and requests can only tighten it',
+    'Most model calls of one run; 0 means no limit. Apps and requests can only lower it',
     { value: 'COUNT', shown: '500, or what the app says' },
   ),
   runTimeout: setting(
     time().optional(),
-    'Time one run may take; 0 is no limit. Apps and requests can only tighten it',
+    'Longest time of one run; 0 means no limit. Apps and requests can only lower it',
     { value: 'TIME', shown: '10m, or what the app says' },
   ),
   toolTimeout: setting(
     time().optional(),
-    'Time one tool call may take, unless the tool says otherwise; 0 is no limit. Apps and requests can only tighten it',
+    'Longest time of one tool call, unless the tool sets its own; 0 means no limit. Apps and requests can only lower it',
     { value: 'TIME', shown: '60s, or what the app says' },
   ),
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
   bodiesLimit: setting(
     size(1024 ** 4).optional(),
-    'What request bodies above 16 KB may take together, from their arrival to the answer; more wait 15 seconds, then get 503',
+    'Memory for all request bodies above 16 KB, from arrival to response; more wait up to 15 seconds, then get 503',
     { value: 'SIZE', shown: 'a sixteenth of the heap limit' },
   ),
-  artifactLimit: setting(size(1024 ** 5).default(2 * 1024 ** 3), 'Largest artifact that is streamed to its store', {
+  artifactLimit: setting(size(1024 ** 5).default(2 * 1024 ** 3), 'Largest artifact that can be streamed to its store', {
     value: 'SIZE',
     shown: '2gb',
   }),
-  maxConnections: setting(wholeNumber(1).default(10_000), 'Connections at the same time', { value: 'COUNT' }),
-  shutdownGrace: setting(time(3_600_000).default(5000), 'Time running runs get to end on shutdown', {
+  maxConnections: setting(wholeNumber(1).default(10_000), 'Most connections at the same time', { value: 'COUNT' }),
+  shutdownGrace: setting(time(3_600_000).default(5000), 'Time for active runs to end on shutdown', {
     value: 'TIME',
     shown: '5s',
   }),
@@ -244,7 +249,7 @@ export const retentionOf = (config: Config): RetentionLimits => ({
   runTtlMs: config.runTtl,
 });
 
-/** The parts of the API for development that are on. `--dev` asks for the builder by itself. */
+/** The development parts of the API that are on. `--dev` turns on the builder. */
 export function developmentOf({ surface, host, dev }: Config): ReadonlySet<DevelopmentPart> {
   const builder: DevelopmentPart[] = dev ? ['builder'] : [];
   if (!surface) return new Set([...defaultParts(host), ...builder]);

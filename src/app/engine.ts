@@ -32,14 +32,14 @@ import { type Config, developmentOf } from './config.ts';
 import { googleFrom } from './google-env.ts';
 import { loadPrices } from './prices.ts';
 
-/** What runs agents, without a way in: the HTTP server and the terminal are built on it. */
+/** Everything that runs agents, without HTTP. The HTTP server and the terminal commands are built on it. */
 export interface Engine {
   readonly apps: AppFinder;
   readonly loader: AgentLoader;
   readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories'>;
-  /** Where runs are kept: absent where they end with the process. */
+  /** Stores runs; absent if runs end with the process. */
   readonly runStore: OpenedServices['runs'];
-  /** What services keep things in. Closed last. */
+  /** The databases of the services. Closed last. */
   readonly databases: Databases;
   readonly traces: TraceRecorder;
   readonly runner: Runner;
@@ -149,13 +149,13 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
   };
 }
 
-/** How far YAML agents reach. In development mode whoever uses the builder writes them. */
+/** What YAML agents may access. In development mode every user of the builder can write them. */
 export const reachOfYaml = ({ dev, allowConfigPrivateHosts, allowConfigCredentials }: Config): Reach => ({
   publicOnly: dev && !allowConfigPrivateHosts,
   machineCredential: allowConfigCredentials ? 'anywhere' : dev ? 'nowhere' : 'google',
 });
 
-/** What sign-ins are signed with: as configured, or made once for all that share the database, or for this process. */
+/** The key that signs user sign-ins: configured, or generated once for the database, or for this process. */
 function secretOf({ secret }: Config, store: RunStore | undefined): ServerSecret {
   if (secret !== undefined) return () => Promise.resolve(secret);
   if (!store) return processSecret;
@@ -163,7 +163,7 @@ function secretOf({ secret }: Config, store: RunStore | undefined): ServerSecret
   return () => (kept ??= store.secret().catch(forgetting(() => (kept = undefined))));
 }
 
-/** Rethrows, so that the next one who asks tries again. */
+/** Rethrows after `forget`, so that the next call tries again. */
 const forgetting = (forget: () => void) => (error: unknown) => {
   forget();
   throw error;
@@ -182,7 +182,7 @@ function loaderOf(finders: readonly AppFinder[], apps: readonly App[], config: C
   return only && loaders.length === 1 ? only : mergedLoader(loaders);
 }
 
-/** Where the evaluation files of an app go: beside its source, not into what is built of it. A broken app has some, too. */
+/** The folder for the evaluation files of an app: beside its source, not in the build output. Works for broken apps too. */
 function folderIn(
   apps: AppFinder,
   loader: AgentLoader,
@@ -206,8 +206,8 @@ export function appFinder({ agents, buildOutput }: Pick<Config, 'agents' | 'buil
 }
 
 /**
- * The plugins asked for. Replaying is always on where only this machine can ask for it: it concerns only runs whose
- * state names a cassette, and reads no file of another name. Elsewhere it takes a folder to keep to.
+ * The configured plugins. On a loopback address `replay` is always on: it affects only runs whose state names a cassette,
+ * and reads no other files. On other addresses it needs a folder (`--cassettes`).
  */
 function pluginsFor(config: Config, log: Log): Plugin[] {
   const { plugins, cassettes, host } = config;

@@ -17,19 +17,19 @@ import { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
 import { provideAgentImports } from './agent-imports.ts';
 
-/** What to apply and how, as the body of a run has it: `evalMetrics`, `repetitions`, `mode` and so on. */
+/** Options of an evaluation run, as in the request body of the route: `evalMetrics`, `repetitions`, `mode` and so on. */
 export interface EvaluateOptions extends Partial<Omit<RunEvalRequest, 'evalMetrics'>> {
   /** Names, or objects with a threshold or criterion. */
   readonly evalMetrics?: readonly (string | object)[];
-  /** Default: those the environment gives keys for. */
+  /** Default: the models whose keys are in the environment. */
   readonly models?: ModelRegistry;
   /** Ends the evaluation early. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Runs an evaluation set in a test: `await evaluate('agents/weather', 'smoke')`. The app is one, or its folder; the set
- * is one, the name of one beside the app, or a file. Throws what did not pass and why, and gives the result else.
+ * Runs an evaluation set in a test: `await evaluate('agents/weather', 'smoke')`. `app` is an App or its folder; `set` is
+ * an EvalSet, the name of a set beside the app, or a file. Throws EvaluationFailed if a case did not pass.
  */
 export async function evaluate(
   app: App | string,
@@ -58,7 +58,7 @@ export async function evaluate(
   }
 }
 
-/** Cases that did not pass: the message says which, and why; `result` has it all. */
+/** Some cases did not pass. The message names them and the reasons; `result` is the whole result. */
 export class EvaluationFailed extends Error {
   override readonly name = 'EvaluationFailed';
   readonly result: EvalSetResult;

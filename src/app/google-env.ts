@@ -1,7 +1,7 @@
 import type { GoogleSurroundings } from '../services/google-surroundings.ts';
 import { cloudToken } from '../tools/auth/machine-token.ts';
 
-/** Google's services as the environment tells of them, by the credential of this machine. */
+/** Access to Google's services: the credential of this machine, project and location from the environment. */
 export function googleFrom(env: Readonly<Record<string, string | undefined>>): GoogleSurroundings {
   return {
     token: cloudToken(),

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { redact } from '../base/redact.ts';
 import type { Config } from './config.ts';
 
-/** Characters that wait for a disk that is full, or a reader that is slow: of what comes then, nothing is kept. */
+/** Characters buffered for a full disk or a slow reader; further lines are dropped. */
 const maxLength = 4 * 1024 * 1024;
 
 /**
@@ -11,7 +11,7 @@ const maxLength = 4 * 1024 * 1024;
  */
 export function createLog(level: Config['logLevel'], { isOwnProcess = true } = {}): pino.Logger {
   const destination = pino.destination({ dest: 2, sync: !isOwnProcess, maxLength });
-  // A reader that has gone away is no reason to end.
+  // The server continues when the reader of the log has gone away.
   destination.on('error', () => {});
   return pino(
     { level, base: null, serializers: { err: errorFields }, formatters: { log: withoutSecrets } },

@@ -32,7 +32,7 @@ const known: Prices = {
   'gpt-5-nano': { input: 0.05, output: 0.4, cachedInput: 0.005 },
 };
 
-/** The price table: ours, and over it the one of a YAML or JSON file. Throws ConfigurationException for a file that is none. */
+/** The built-in prices, overridden by those of a YAML or JSON file. Throws ConfigurationException for an invalid file. */
 export function loadPrices(file: string | undefined): Prices {
   if (file === undefined) return known;
   let given: unknown;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Config } from './config.ts';
 
-/** One setting, under all the names it goes by. */
+/** One setting with all its names. */
 export interface Setting {
   /** As in agent-server.yaml: `port`, `cors.maxAge`. */
   readonly key: string;
@@ -11,7 +11,7 @@ export interface Setting {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly kind: 'value' | 'list' | 'switch';
-  /** What stands for the value in `--help`; empty for switches. */
+  /** The placeholder for the value in `--help`; empty for switches. */
   readonly value: string;
   /** The default as people write it. */
   readonly shown: string;
@@ -46,7 +46,7 @@ function settingOf(schema: z.ZodType, inner: z.ZodType, path: readonly string[])
   };
 }
 
-/** The schema inside defaults, optionals and conversions: what kind of value it is. */
+/** The schema inside defaults, optionals and conversions: it says what kind of value it is. */
 function bare(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
     return bare(schema.unwrap() as z.ZodType);

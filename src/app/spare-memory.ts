@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** What `--expose-gc` offers. The last resort also lets go of what is kept for speed, which V8 never does by itself. */
+/** The `gc` of `--expose-gc`. The last-resort flavor also drops code caches, which V8 would otherwise keep. */
 type Collect = (options: { type: 'major'; execution: 'async'; flavor: 'last-resort' }) => Promise<void>;
 
 /**
@@ -13,7 +13,7 @@ export function releaseSpareMemory(delayMs: number): void {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as Collect;
     setFlagsFromString('--no-expose-gc');
-    void collect({ type: 'major', execution: 'async', flavor: 'last-resort' }); // cannot fail, and nobody waits for it
+    void collect({ type: 'major', execution: 'async', flavor: 'last-resort' }); // cannot fail; nothing depends on its end
   }, delayMs);
   timer.unref();
 }

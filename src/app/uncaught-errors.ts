@@ -3,8 +3,8 @@ import type { Log } from '../http/deps.ts';
 const ownSources = new URL('../', import.meta.url).href;
 
 /**
- * Whether an error nobody caught comes from code of ours, after which nothing is certain. Errors of agents and of
- * their libraries (a timer that throws, a socket without a listener) concern one app: the others go on.
+ * Whether an uncaught error comes from the server's own code, after which its state is unknown. Errors of agents and
+ * their libraries (a timer that throws, a socket without a listener) affect one app: the others continue.
  */
 export function isServerBug(error: unknown): boolean {
   const frames = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
@@ -12,13 +12,13 @@ export function isServerBug(error: unknown): boolean {
   return first !== undefined && first.includes(ownSources) && !first.includes('/node_modules/');
 }
 
-/** Logs what nobody caught. `onFatal` is called when the process should end. */
+/** Logs uncaught errors and unhandled rejections. Calls `onFatal` when the process should end. */
 export function handleUncaughtErrors(log: Log, onFatal: () => void): void {
   process.on('unhandledRejection', (reason) => {
-    log.error({ err: reason }, 'a promise failed and nobody looked');
+    log.error({ err: reason }, 'unhandled promise rejection');
   });
   process.on('uncaughtException', (error) => {
-    log.error({ err: error }, 'an error was thrown and nobody caught it');
+    log.error({ err: error }, 'uncaught error');
     if (isServerBug(error)) onFatal();
   });
 }

@@ -1,6 +1,6 @@
 import { startTimer } from './timers.ts';
 
-/** A controller that follows its parent. Dispose it to let go of the parent. */
+/** A controller that aborts with its parent. Dispose it to remove the listener on the parent. */
 export class LinkedAbort implements Disposable {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
@@ -81,8 +81,8 @@ class StoppableIterator<T> implements AsyncIterableIterator<T, void, void> {
   readonly #signal: AbortSignal;
   #iterator: AsyncIterator<T> | undefined;
   #isOver = false;
-  /** The signal aborted while nobody was waiting: the next pull is told. */
-  #isUnheard = false;
+  /** The signal aborted between two pulls: the next pull rejects. */
+  #rejectsNextPull = false;
   #resolve: ((result: IteratorResult<T, void>) => void) | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
@@ -105,8 +105,8 @@ class StoppableIterator<T> implements AsyncIterableIterator<T, void, void> {
   }
 
   readonly #pull = (resolve: (result: IteratorResult<T, void>) => void, reject: (reason: unknown) => void): void => {
-    if (this.#isUnheard || (this.#signal.aborted && !this.#isOver)) {
-      this.#isUnheard = false;
+    if (this.#rejectsNextPull || (this.#signal.aborted && !this.#isOver)) {
+      this.#rejectsNextPull = false;
       this.#leave();
       reject(this.#signal.reason);
       return;
@@ -140,10 +140,10 @@ class StoppableIterator<T> implements AsyncIterableIterator<T, void, void> {
   readonly #onAbort = (): void => {
     this.#leave();
     if (this.#reject) this.#reject(this.#signal.reason);
-    else this.#isUnheard = true;
+    else this.#rejectsNextPull = true;
   };
 
-  /** A source that ignores the signal may never close, so it is asked to without waiting. */
+  /** Closes the source without waiting for it: one that ignores the signal may never close. */
   #leave(): void {
     if (this.#isOver) return;
     this.#end();
@@ -156,7 +156,7 @@ class StoppableIterator<T> implements AsyncIterableIterator<T, void, void> {
   }
 }
 
-/** Whether the work ends, in success or failure, within so many milliseconds. It goes on if it does not. */
+/** Resolves with whether `work` settles, in success or failure, within `limitMs`. Does not stop work that takes longer. */
 export async function completesWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const late = new AbortController();
   const timer = startTimer(() => late.abort(), limitMs);

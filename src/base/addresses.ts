@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Ranges that lead to this machine, its network or nowhere (IANA special-purpose registries). */
+/** Addresses of this machine, of private networks, and of no host (IANA special-purpose registries). */
 const special = new BlockList();
 const ranges4 = [
   '0.0.0.0/8',
@@ -22,7 +22,7 @@ for (const range of ranges4) {
   const [network = '', prefix] = range.split('/');
   special.addSubnet(network, Number(prefix), 'ipv4');
 }
-/** Only 2000::/3 is routed; of that, tunnels and translations could smuggle in an IPv4 address. */
+/** Only 2000::/3 is routed. The tunnel and translation ranges in it could stand for a private IPv4 address. */
 const routed = new BlockList();
 routed.addSubnet('2000::', 3, 'ipv6');
 special.addSubnet('2001::', 23, 'ipv6');
@@ -30,7 +30,7 @@ special.addSubnet('2001:db8::', 32, 'ipv6');
 special.addSubnet('2002::', 16, 'ipv6');
 special.addSubnet('3fff::', 20, 'ipv6');
 
-/** Whether an IP address belongs to the public internet. False for what is no address. */
+/** Whether an IP address belongs to the public internet. False for a text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !special.check(address, 'ipv4');

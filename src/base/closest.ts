@@ -1,4 +1,4 @@
-/** The word nearest to a misspelled one, when it is near enough to be what was meant; case, `-` and `_` do not count. */
+/** The known word most similar to a misspelled one, if any is similar enough; case, `-` and `_` do not count. */
 export function closest(word: string, known: Iterable<string>): string | undefined {
   const wanted = plain(word);
   let best: string | undefined;
@@ -12,7 +12,7 @@ export function closest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** ` (did you mean "x"?)`, or nothing: to put behind a message. */
+/** The end of an error message: ` (did you mean "x"?)`, or nothing. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const meant = closest(word, known);
   return meant === undefined ? '' : ` (did you mean "${meant}"?)`;
@@ -20,7 +20,7 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 
 const plain = (word: string): string => word.slice(0, 64).toLowerCase().replaceAll(/[-_]/g, '');
 
-/** Letters to insert, delete or replace to make `b` of `a` (Levenshtein). */
+/** Levenshtein distance: letters to insert, delete or replace to turn `a` into `b`. */
 function distance(a: string, b: string): number {
   const others = b.split('');
   let row = [0, ...others.map((_, index) => index + 1)];

@@ -1,10 +1,10 @@
 import { AppError } from './errors.ts';
 
-/** What is wrong with a disk, by the code of the system's error: for a sentence that begins with its name. */
+/** What is wrong with a disk, by the code of the system error. The text follows the disk's name in a sentence. */
 const troubles: Readonly<Record<string, string>> = {
   ENOSPC: 'is full',
   EDQUOT: 'is full',
-  EFBIG: 'takes no file as large as this',
+  EFBIG: 'does not accept a file of this size',
   EROFS: 'cannot be written',
   EACCES: 'may not be used',
   EPERM: 'may not be used',
@@ -16,7 +16,7 @@ const troubles: Readonly<Record<string, string>> = {
 /** Seconds after which a client may try again. */
 export const diskRetryAfter = 2;
 
-/** What a caller sees of a disk that is full, read-only or broken; `undefined` for all other errors. */
+/** The error a caller sees when a disk is full, read-only or broken; `undefined` for all other errors. */
 export function diskFailure(error: unknown, disk = 'The disk of the server'): AppError | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const trouble = troubles[code];

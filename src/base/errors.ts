@@ -1,7 +1,7 @@
 import { redact } from './redact.ts';
 
 /**
- * Every failure we report on purpose: a stable code, and the HTTP status it answers with.
+ * Every error that the server reports on purpose: a stable code, and its HTTP status.
  * Codes are API: add, never rename. The CamelCase ones are the named errors of the interface specification, section 7.
  */
 export const httpStatus = {
@@ -75,7 +75,7 @@ export interface AppErrorOptions extends ErrorOptions {
   readonly errorId?: string;
 }
 
-/** A failure we foresee. Its message is shown to callers, so it names the thing and holds no secret and no path. */
+/** An expected error. Callers see its message, so the message names the thing and contains no secret and no path. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -109,7 +109,7 @@ export interface ShownError {
   readonly errorId?: string;
 }
 
-/** What a caller may see of any thrown value. Errors that no `ErrorPolicy` has seen keep their message to themselves. */
+/** What a caller may see of any thrown value. The message of an error that no `ErrorPolicy` has handled stays in the log. */
 export function describeError(error: unknown): ShownError {
   if (!(error instanceof AppError)) return { code: 'internal', message: 'Internal error' };
   const { code, message, where, errorId } = error;
@@ -121,30 +121,30 @@ export function describeError(error: unknown): ShownError {
   };
 }
 
-/** What the metadata of an event say of an error that the code of an author threw; `undefined` of others. */
+/** The event metadata of an error that an author's code threw; `undefined` for other errors. */
 export const originFields = ({ where, errorId }: Partial<ShownError>): Record<string, string> | undefined =>
   where === undefined && errorId === undefined
     ? undefined
     : { ...(where !== undefined && { where }), ...(errorId !== undefined && { errorId }) };
 
-/** How a message that tells of a place ends. */
+/** The end of a message that names the place of an error. */
 export const placeSuffix = (where: string): string => ` (at ${where})`;
 
-/** The options of an error that says `what` failed, and then what was thrown: callers who may not know that see `what`. */
+/** The options of an error whose message is `what` and the thrown text. Callers who may not see the latter get `what` alone. */
 export const causedBy = (thrown: unknown, what: string): AppErrorOptions =>
   thrown instanceof AppError && thrown.publicMessage === undefined
     ? { cause: thrown }
     : { cause: thrown instanceof AppError ? thrown.cause : thrown, publicMessage: what };
 
-/** How the log names an error: by the id under which it has told of it already, or by the error itself. */
+/** The log fields of an error: its id if it was logged already, else the error itself. */
 export const loggedError = (error: unknown): { errorId: string } | { err: unknown } =>
   error instanceof AppError && error.errorId !== undefined ? { errorId: error.errorId } : { err: error };
 
-/** The message of any thrown value, secrets removed: for tool answers and logs, where the reader may know the details. */
+/** The message of any thrown value without secrets: for tool responses and logs, whose readers may see details. */
 export function errorText(error: unknown): string {
   try {
     return redact(String(error instanceof Error ? error.message : error));
   } catch {
-    return 'Something was thrown that has no text'; // such as an object without prototype
+    return 'The thrown value has no text'; // such as an object without prototype
   }
 }

@@ -1,25 +1,25 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 
-/** Milliseconds of one turn of the event loop after which those who go on by themselves let others in. */
+/** Milliseconds that one event-loop iteration may take before `yieldWhenDue` lets other work in. */
 const sliceMs = 10;
 
-let turnBeganMs: number | undefined;
+let iterationBeganMs: number | undefined;
 
-const endTurn = (): void => {
-  turnBeganMs = undefined;
+const endIteration = (): void => {
+  iterationBeganMs = undefined;
 };
 
 /**
- * For work that may never wait by itself, such as a run whose model and tools answer at once: call it at each step and
- * await what it gives. `undefined` means go on. All callers share the time of a turn. Without it such work would keep
- * timers, sockets and signals waiting, and so whatever could stop it.
+ * For loops that may never wait for I/O, such as a run whose model and tools return at once: call it at each step and
+ * await its result. `undefined` means: continue. All callers share the time of an iteration. Without it such a loop
+ * would block timers, sockets and signals, including those that could stop it.
  */
 export function yieldWhenDue(): Promise<void> | undefined {
   const now = performance.now();
-  if (turnBeganMs === undefined) {
-    turnBeganMs = now;
-    setImmediate(endTurn);
+  if (iterationBeganMs === undefined) {
+    iterationBeganMs = now;
+    setImmediate(endIteration);
     return undefined;
   }
-  return now - turnBeganMs < sliceMs ? undefined : nextTurn();
+  return now - iterationBeganMs < sliceMs ? undefined : nextIteration();
 }

@@ -10,21 +10,21 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Levels of objects and lists that a value may nest: what stores, sends or shows it has to walk it. */
+/** How deep objects and lists may nest: code that stores, sends or shows a value walks it recursively. */
 export const maxJsonDepth = 200;
-/** Room for what an event puts around such a value. */
+/** The same for a whole event, which wraps such a value in levels of its own. */
 const maxEventDepth = maxJsonDepth + 16;
-/** Values, and characters of text, that one value may hold together; its JSON still fits into a string. */
+/** Values, and characters of text, in one JSON value; its JSON still fits into a string. */
 const maxJsonValues = 1_000_000;
 const maxJsonLength = 64 * 1024 * 1024;
 
 /**
- * Why a value cannot be stored and sent as JSON; `undefined` when it can. Circles are nested too deeply, and a value that
- * is reached by many ways counts each time, as it would be written each time.
+ * Why a value cannot be stored and sent as JSON; `undefined` when it can. A circular value counts as nested too deeply. A
+ * value that is referenced several times counts each time, because JSON repeats it.
  */
 export const jsonFault = (value: unknown): string | undefined => walk(value, false);
 
-/** The same, and freezes the value and all it holds: one walk, because each event of each run takes it. */
+/** The same, and freezes the value recursively. One walk does both, because every event of every run needs it. */
 export const freezeJson = (value: unknown): string | undefined => walk(value, true);
 
 function walk(value: unknown, freezes: boolean): string | undefined {
@@ -36,13 +36,13 @@ function walk(value: unknown, freezes: boolean): string | undefined {
 }
 
 interface Walk {
-  /** Values and characters that there is still room for. */
+  /** Values and characters that are still allowed. */
   values: number;
   length: number;
   readonly freezes: boolean;
 }
 
-/** The forms that most values have come first. */
+/** Checks the most frequent types first. */
 function faultIn(value: unknown, depth: number, left: Walk): string | undefined {
   if (typeof value === 'string') {
     left.length -= value.length;
@@ -64,7 +64,7 @@ function faultIn(value: unknown, depth: number, left: Walk): string | undefined 
     }
     return undefined;
   }
-  if (hasOwnForm(value)) return 'it holds an object with a JSON form of its own';
+  if (hasOwnForm(value)) return 'it holds an object with a toJSON method';
   const object = value as JsonObject;
   for (const key in object) {
     left.values -= 1;
@@ -80,14 +80,14 @@ function faultIn(value: unknown, depth: number, left: Walk): string | undefined 
 
 const tooManyValues = 'it holds too many values';
 
-/** Whether an object decides itself how it is written; a plain one could only by a function, which is a fault anyway. */
+/** Whether an object has a `toJSON` method. Plain objects are not asked: a function in one is a fault anyway. */
 function hasOwnForm(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null || value instanceof Date) return false;
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
-/** A copy of plain objects and arrays all the way down; anything else (texts, class instances, functions) is shared. */
+/** A deep copy of plain objects and arrays; everything else (texts, class instances, functions) is shared. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -103,7 +103,7 @@ export function cloneJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Freezes a JSON value and all it holds, and returns it. Frozen parts are taken as frozen throughout. */
+/** Freezes a JSON value recursively and returns it. A part that is frozen already counts as deeply frozen. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -113,9 +113,8 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * A copy of the value as JSON would carry it: classes, functions, symbols and `undefined` gone, `bigint` and cycles
- * turned into text, so that whatever a tool hands over can be stored and sent. Throws `agent_failed` for what is
- * nested deeper than `maxJsonDepth`.
+ * A copy of the value as JSON has it, so that every tool result can be stored and sent: no classes, functions, symbols
+ * and `undefined`, `bigint` and cycles as text. Throws `agent_failed` for a value nested deeper than `maxJsonDepth`.
  */
 export function toJson(value: unknown): unknown {
   const open = new Set<object>();
@@ -151,12 +150,12 @@ function copyObject(item: object, visit: (item: unknown) => unknown): unknown {
   return copy;
 }
 
-/** Maps may have keys of any kind; what is no text already is told as JSON. */
+/** The key of a Map entry as text: JSON for a key that is not a string. */
 function keyText(key: unknown, visit: (item: unknown) => unknown): string {
   return typeof key === 'string' ? key : (JSON.stringify(visit(key)) ?? typeof key);
 }
 
-/** Sets an own property even when the key is `__proto__`, which plain assignment would turn into a prototype change. */
+/** Sets an own property even when the key is `__proto__`, where an assignment would change the prototype. */
 export function define(target: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

@@ -1,20 +1,20 @@
 import { type Context, createContext, Script } from 'node:vm';
 import { AppError } from './errors.ts';
 
-/** How long one search may take, in milliseconds. Others wait for it. */
+/** How long one search may take, in milliseconds. It blocks the process. */
 const limitMs = 50;
 /** How often a search is tried that a busy machine gave too little of that time. */
 const maxAttempts = 10;
-/** Texts up to this length, in characters, are searched for simple patterns without a limit: that ends soon by itself. */
+/** Up to this length, in characters, a search for a simple pattern needs no time limit: it ends soon by itself. */
 const shortText = 1_000;
 
 const simple = new WeakMap<RegExp, boolean>();
 let runner: ((work: () => unknown) => unknown) | undefined;
 
 /**
- * What `pattern.exec(text)` gives, for a pattern of an author's or a schema's and a text of anybody's: no text may make
- * the search of a careless pattern, such as `^(\w+\s?)+$`, hold up the process. Throws `timed_out`. Patterns keep all
- * that JavaScript has, look-around and references back included, which engines of linear time do without.
+ * `pattern.exec(text)` with a time limit, for a pattern from an author or a schema and an untrusted text: a text could
+ * make a careless pattern such as `^(\w+\s?)+$` block the process. Throws `timed_out`. Patterns may use everything in
+ * JavaScript, including look-around and back references, which linear-time engines lack.
  */
 export function limitedExec(pattern: RegExp, text: string): RegExpExecArray | null {
   if (text.length <= shortText && isSimple(pattern)) return pattern.exec(text);
@@ -23,8 +23,8 @@ export function limitedExec(pattern: RegExp, text: string): RegExpExecArray | nu
 }
 
 /**
- * Whether a search takes no longer than the square of the text's length: one unbounded repetition at most, not of a
- * group, no counted ones, and no reference back.
+ * Whether a search takes at most quadratic time: no more than one unbounded repetition, which is not of a group, no
+ * counted repetitions and no back references.
  */
 function isSimple(pattern: RegExp): boolean {
   const known = simple.get(pattern);
@@ -35,7 +35,7 @@ function isSimple(pattern: RegExp): boolean {
   return isSo;
 }
 
-/** Node can end JavaScript that runs too long, searches included, where it runs as a script of its own. */
+/** Node can stop JavaScript that runs too long, including a search, if it runs as a `vm` script. */
 function limitedRunner(): (work: () => unknown) => unknown {
   const context: Context = createContext({ work: undefined });
   const script = new Script('work()');
@@ -51,7 +51,7 @@ function limitedRunner(): (work: () => unknown) => unknown {
           // The limit is of the clock: time in which the system ran other programs is not the search's.
           const { user, system } = process.threadCpuUsage(before);
           if ((user + system) / 1_000 > limitMs / 2 || attempt === maxAttempts)
-            throw new AppError('timed_out', `A regular expression took longer than ${limitMs} ms on a text`);
+            throw new AppError('timed_out', `A regular expression took longer than ${limitMs} ms`);
         }
       }
     } finally {

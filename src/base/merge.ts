@@ -1,7 +1,7 @@
 interface MergeOptions {
-  /** Sources that are pulled at the same time; the rest wait their turn. */
+  /** Sources that are pulled at the same time; the others wait. */
   readonly limit?: number;
-  /** Called before the rest is closed. It must wake sources that are waiting (abort them): a generator cannot be closed while it awaits. */
+  /** Called before the remaining sources are closed. It must abort those that await: a generator cannot be closed while it awaits. */
   readonly onStop: () => void;
 }
 
@@ -12,8 +12,8 @@ interface Pulled<T> {
 }
 
 /**
- * Yields from all sources as values arrive, pulling a source again only after its last value was taken, so at most
- * one value per source is ever held. When one fails or the consumer stops, the others are stopped and closed.
+ * Yields from all sources as values arrive. It pulls a source again only after the consumer took its last value, so it
+ * holds at most one value per source. When one fails or the consumer stops, it stops and closes the others.
  */
 export async function* merge<T>(
   sources: readonly AsyncIterable<T>[],

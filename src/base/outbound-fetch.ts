@@ -5,11 +5,11 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './addresses.ts';
 import { AppError } from './errors.ts';
 
-/** Whom a fetch may ask, and how much it takes from them. */
+/** Which hosts a fetch may contact, and how much it reads from them. */
 export interface OutboundOptions {
   /**
-   * Addresses that the author wrote down. Their hosts, at these ports, may be on this machine or its network; every
-   * other host has to be on the public internet, whoever named it.
+   * URLs that the author configured. Their hosts and ports may be on this machine or its network; every other host must
+   * be on the public internet.
    */
   readonly named?: readonly (string | URL | undefined)[];
   /** Which IP addresses other hosts may have. Default: those of the public internet. */
@@ -22,26 +22,26 @@ export interface OutboundOptions {
 
 export interface OutboundInit extends Omit<RequestInit, 'signal'> {
   readonly signal: AbortSignal;
-  /** Called once the answer has been read, or nobody reads it any more. */
+  /** Called once the response has been read to its end or dropped. */
   readonly onClose?: () => void;
 }
 
-/** Throws `forbidden` for a host that may not be asked, TypeError when the network fails, or the signal's reason. */
+/** Throws `forbidden` for a host that is not allowed, TypeError when the network fails, or the signal's reason. */
 export type OutboundFetch = (url: string | URL, init: OutboundInit) => Promise<Response>;
 
-/** Idle connections go before most servers drop them (5 s). */
+/** Closes idle connections before most servers do (5 s). */
 const idleMs = 4_000;
 
 /**
- * The way out of this server for addresses that tools, agents, documents and users name. The address that is checked is
- * the one that is connected to, so that a name cannot change its meaning in between. Redirects are answers like others:
- * nobody is followed. Bodies come as they are, so nothing grows by being unpacked.
+ * The only way out of this server for URLs from tools, agents, documents and users (SSRF guard). It connects to the same
+ * IP address that it checked, so that DNS rebinding fails. It returns redirects and does not follow them. It asks for
+ * bodies without compression, so that no body grows when it is unpacked.
  */
 export function outboundFetch(options: OutboundOptions = {}): OutboundFetch {
   const { named = [], allowAddress = isPublicAddress } = options;
   const places = new Set(named.flatMap((address) => placeOf(address) ?? []));
   const guarded = guardedLookup(allowAddress);
-  // Connections are not shared with fetches that may ask others.
+  // Connections are not shared with fetches that have other rules.
   const http = { agent: new HttpAgent({ keepAlive: true, timeout: idleMs }), request: httpRequest };
   const https = { agent: new HttpsAgent({ keepAlive: true, timeout: idleMs }), request: httpsRequest };
   return async (address, init) => {
@@ -49,7 +49,7 @@ export function outboundFetch(options: OutboundOptions = {}): OutboundFetch {
     const url = new URL(address);
     checkUrl(url);
     const isNamed = places.has(placeOf(url) ?? '');
-    // Addresses that are written as such are not looked up, so the lookup never sees them.
+    // Node does not look up an IP address in a URL, so `guardedLookup` never sees it.
     const host = url.hostname.replace(/^\[|\]$/g, '');
     if (!isNamed && isIP(host) !== 0 && !allowAddress(host)) throw notPublic(url.hostname);
     const wanted = new Request(url.href, rest);
@@ -87,16 +87,16 @@ function placeOf(address: string | URL | undefined): string | undefined {
 
 function checkUrl(url: URL): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new AppError('invalid_request', `Only http and https addresses can be read, not "${url.protocol}"`);
+    throw new AppError('invalid_request', `Only http and https URLs can be read, not "${url.protocol}"`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new AppError('invalid_request', 'An address with a user name or password cannot be read');
+    throw new AppError('invalid_request', 'A URL with a user name or password cannot be read');
   }
 }
 
 const notPublic = (host: string): AppError => new AppError('forbidden', `"${host}" is not on the public internet`);
 
-/** Refuses a name as soon as one of its addresses may not be asked. */
+/** Rejects a host name if any of its addresses is not allowed. */
 const guardedLookup =
   (allowAddress: (address: string) => boolean): LookupFunction =>
   (hostname, options, callback) => {
@@ -108,7 +108,7 @@ const guardedLookup =
     });
   };
 
-/** What failed: as fetch tells it, with the reason as its cause. */
+/** The error as `fetch` would throw it, with the reason as its cause. */
 function failure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   return error instanceof AppError ? error : new TypeError('fetch failed', { cause: error });
@@ -138,7 +138,7 @@ function responseOf(message: IncomingMessage, limits: Limits, reader: Reader): R
 
 const newline = 10;
 
-/** The body as it comes; one that is too long fails and ends the connection. */
+/** The body as a stream. A body that is too long fails the stream and closes the connection. */
 function bodyOf(message: IncomingMessage, limits: Limits, { signal, onClose }: Reader): ReadableStream<Uint8Array> {
   const { maxBytes = Infinity, maxLineBytes = Infinity } = limits;
   const chunks = message.iterator({ destroyOnReturn: true }) as AsyncIterator<Buffer>;

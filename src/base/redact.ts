@@ -1,6 +1,6 @@
 /**
- * Shapes of credentials that providers print into their own error texts. Each pattern is linear (no nested
- * quantifiers), so hostile text cannot stall it.
+ * Patterns of credentials that providers print into their own error texts. Each pattern is linear (no nested
+ * quantifiers), so that hostile text cannot stall it.
  */
 const secrets: readonly (readonly [RegExp, string])[] = [
   [/\bAIza[0-9A-Za-z_-]{10,}/g, '[redacted]'],
@@ -19,12 +19,12 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/([?&](?:key|sig|signature|code)=)[^\s&"']{4,}/gi, '$1[redacted]'],
 ];
 
-/** Shorter values are no credentials, and taking them out would leave holes in ordinary words. */
+/** Shorter values are not credentials; replacing them would damage ordinary words. */
 export const shortestSecret = 8;
 
 let ownSecrets: readonly string[] = [];
 
-/** Has `redact` replace the values of the environment's variables that are named like credentials, whatever their shape. */
+/** Makes `redact` also replace the values of environment variables that are named like credentials. */
 export function redactEnvironment(env: Readonly<Record<string, string | undefined>>): void {
   ownSecrets = Object.entries(env).flatMap(([name, value = '']) =>
     /(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD)$/.test(name) && value.length >= shortestSecret ? value : [],
@@ -32,8 +32,8 @@ export function redactEnvironment(env: Readonly<Record<string, string | undefine
 }
 
 /**
- * The text with everything that looks like a credential, or is one of this process, replaced. Used at each border: log,
- * span, error, event.
+ * Replaces everything that looks like a credential, or is one of this process. Called wherever text leaves the server:
+ * log, span, error, event.
  */
 export function redact(text: string): string {
   let clean = text;
@@ -54,9 +54,9 @@ function withoutShapes(text: string): string {
   return clean;
 }
 
-/** Characters searched in one go. JavaScript cannot search runs of several millions: it throws. */
+/** Characters searched at a time. JavaScript throws on matches of several million characters. */
 const pieceLength = 64 * 1024;
-/** How far back from its end a piece may be cut short, so that no credential is cut in two. */
+/** How far before its end a piece may be cut, so that no credential is split. */
 const slack = 8 * 1024;
 
 function pieceEnd(text: string, at: number): number {

@@ -1,7 +1,7 @@
-/** What a value weighs besides its texts. */
+/** Bytes of a value besides its text. */
 const perValue = 16;
 
-/** Roughly the bytes that a JSON value takes, and is as JSON text: for bounds, at a fraction of the cost of the text. */
+/** Estimates the bytes of a JSON value, in memory or as JSON text, for limits: far cheaper than making the text. */
 export function roughSize(value: unknown): number {
   if (typeof value === 'string') return perValue + value.length;
   if (typeof value !== 'object' || value === null) return perValue;

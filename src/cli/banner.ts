@@ -7,7 +7,7 @@ export interface BannerFacts {
   readonly apps: AppFinder;
   readonly address: string;
   readonly port: number;
-  /** Whether anything that development needs is served. */
+  /** Whether any development routes are served. */
   readonly isForDevelopment: boolean;
 }
 
@@ -18,7 +18,7 @@ const languages: Readonly<Record<AppSource['language'], string>> = {
   yaml: 'YAML',
 };
 
-/** What people see when the server is ready: where it is, and which apps it found. */
+/** The text on the terminal when the server is ready: its address, and the apps it found. */
 export function banner({ version, agents, apps, address, port, isForDevelopment }: BannerFacts): string {
   const url = urlOf(address, port);
   const found = apps.list();

@@ -3,7 +3,7 @@ import type { Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 import { type PendingRequest, pendingRequests } from '../tools/pending-requests.ts';
 
-/** One question to the user, in words, and what an answer means. */
+/** A question to the user at the terminal, and how to read the answer. */
 export interface UserPrompt {
   readonly text: string;
   readonly prompt: string;
@@ -11,7 +11,7 @@ export interface UserPrompt {
   answer(line: string): Part;
 }
 
-/** The questions of a history that have no answer yet, oldest first. */
+/** The unanswered questions of a history, oldest first. */
 export function pendingPrompts(events: readonly Event[]): UserPrompt[] {
   return [...pendingRequests(events).map(promptFor), ...openChoices(events)];
 }
@@ -38,7 +38,7 @@ function confirmation(request: PendingRequest): UserPrompt {
 }
 
 function input(request: PendingRequest): UserPrompt {
-  const { message = 'An answer is needed.', payload, responseSchema } = request;
+  const { message = 'The agent needs an answer.', payload, responseSchema } = request;
   const details = [
     ...(payload === undefined ? [] : [`  about ${JSON.stringify(payload)}`]),
     ...(responseSchema ? [`  expected as JSON: ${JSON.stringify(responseSchema)}`] : []),
@@ -80,7 +80,7 @@ function credential(request: PendingRequest): UserPrompt {
   };
 }
 
-/** Calls of `get_user_choice`, the one tool without a request of its own that waits for people rather than for programs. */
+/** Open calls of `get_user_choice`: the only long-running tool that waits for a person without a request event. */
 function openChoices(events: readonly Event[]): UserPrompt[] {
   const open = new Map<string, UserPrompt>();
   for (const event of events) {
@@ -113,6 +113,6 @@ function jsonIn(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return undefined; // text, which is an answer as well
+    return undefined; // plain text
   }
 }

@@ -3,18 +3,18 @@ import type { Part } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 
 const usualWidth = 400;
-/** What models and tools say may not steer the terminal: of the control characters, line ends and tabs stay. */
+/** Control characters other than line ends and tabs: output of models and tools must not control the terminal. */
 // oxlint-disable-next-line no-control-regex
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-/** Calls between the runtime and the user: they are asked as questions. */
+/** Calls that the runtime makes to ask the user. They are shown as prompts instead. */
 const internalCall = /^adk_request_(?:confirmation|credential|input)$/;
 
-/** Shows the events of a conversation as they come: text as it is streamed, each call and each result in one line. */
+/** Prints the events of a conversation as they arrive: streamed text, and one line for each call and result. */
 export class ChatScreen {
   readonly #output: NodeJS.WriteStream;
-  /** Who is speaking in the line that is not finished. */
+  /** The author of the unfinished line. */
   #speaker: string | undefined;
-  /** Authors whose present answer has been shown bit by bit. */
+  /** Authors whose current response was printed in chunks. */
   readonly #streamed = new Set<string>();
   #failed = false;
 
@@ -22,7 +22,7 @@ export class ChatScreen {
     this.#output = output;
   }
 
-  /** Ends what the turn left unfinished; gives whether one of its events told of a failure. */
+  /** Finishes the output of a turn. Returns whether one of its events was an error. */
   endTurn(): boolean {
     this.endLine();
     this.#streamed.clear();
@@ -51,19 +51,19 @@ export class ChatScreen {
     if (errorCode !== undefined) this.fail(`${errorCode}: ${errorMessage ?? 'no message'}`);
   }
 
-  /** A line of our own. */
+  /** Prints a note of the program itself. */
   note(text: string): void {
     this.endLine();
     this.#output.write(`${this.#style('dim', clean(text))}\n`);
   }
 
-  /** A question that was put to the user. */
+  /** Prints a question to the user. */
   question(text: string): void {
     this.endLine();
     this.#output.write(`${this.#style('yellow', clean(text))}\n`);
   }
 
-  /** A failure, in words. */
+  /** Prints an error. */
   fail(text: string): void {
     this.#failed = true;
     this.endLine();

@@ -19,7 +19,7 @@ export interface ChatOptions {
   readonly cwd: string;
 }
 
-/** Talks with one app in the terminal. Resolves with the exit code. Throws UsageError for what does not exist. */
+/** Chats with one app in the terminal. Resolves with the exit code. Throws UsageError for an app or folder that does not exist. */
 export async function chat(config: Config, { app, flags, env, cwd }: ChatOptions): Promise<number> {
   const text = (flag: string): string | undefined => {
     const value = flags.get(flag);
@@ -46,12 +46,12 @@ export async function chat(config: Config, { app, flags, env, cwd }: ChatOptions
     if (message !== undefined) return await conversation.sayOnce(message);
     if (script) return await conversation.play(script);
     if (conversation.isTerminal) {
-      const story = events > 0 ? `goes on after ${events} events` : 'is new';
+      const story = events > 0 ? `continues after ${events} events` : 'is new';
       conversation.note(`${key.appName}: session ${key.sessionId} ${story}. Ctrl-C stops an answer, Ctrl-D leaves.`);
     }
     return await conversation.talk();
   } catch (error) {
-    // The app cannot be loaded, or the session not opened: there is nobody to talk with.
+    // The app cannot be loaded, or the session cannot be opened.
     if (!(error instanceof AppError)) throw error;
     process.stderr.write(`${errorText(error)}\n`);
     return 1;
@@ -74,7 +74,7 @@ function checkNames(key: SessionKey, engine: Engine): void {
   }
 }
 
-/** Makes the session when there is none; gives the number of its events. Throws what is wrong with the app. */
+/** Creates the session unless it exists, and returns the number of its events. Throws why the app cannot be loaded. */
 async function openSession(engine: Engine, key: SessionKey, state: Record<string, unknown>): Promise<number> {
   const { sessions } = engine.services;
   await engine.loader.loadAgent(key.appName);

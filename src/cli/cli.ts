@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly cwd: string;
 }
 
-/** Does what the command line says and gives the exit code: 0, 1 for a failure, 2 for a mistake of the caller. */
+/** Runs the command line and returns the exit code: 0, 1 for a failure, 2 for a usage error. */
 export async function runCommand(argv: readonly string[], { env, cwd }: Surroundings): Promise<number> {
   try {
     const line = parseCommandLine(argv, commands);
@@ -31,7 +31,7 @@ export async function runCommand(argv: readonly string[], { env, cwd }: Surround
   }
 }
 
-/** Commands are loaded late: the flags above answer at once, and a typing mistake costs no wait. */
+/** Imports commands on demand, so that `--help` and usage errors are answered at once. */
 async function execute(line: CommandLine, config: Config, { env, cwd }: Surroundings): Promise<number> {
   const [operand] = line.operands;
   if (line.command === 'run') {

@@ -4,10 +4,10 @@ import { didYouMean } from '../base/closest.ts';
 import type { Command, CommandFlag } from './commands.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What was typed behind the program's name. */
+/** The parsed command line. */
 export interface CommandLine {
   readonly command: string;
-  /** What stands behind the command. */
+  /** The positional arguments after the command. */
   readonly operands: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
@@ -27,7 +27,7 @@ const shorts: Readonly<Record<string, string>> = { '-p': '--port', '-h': '--help
 /** Throws UsageError for a command or flag that does not exist, and for a flag that lacks its value. */
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandFlags[]): CommandLine {
   const byFlag = new Map(settings.map((setting) => [setting.flag, setting]));
-  // Commands may have flags of one name that differ: those of the command that is meant count, else the first.
+  // Two commands may have different flags of the same name: the named command's flag counts, else the first.
   const likely = commands.find(({ name }) => argv.includes(name));
   const others = commands.filter((command) => command !== likely).toReversed();
   const ordered = [...others, ...(likely ? [likely] : [])];
@@ -88,7 +88,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
   };
 }
 
-/** Long spellings of short flags; `--hot-reload off` becomes `--hot-reload=off`, which parseArgs takes for one flag. */
+/** Expands short flags, and turns `--hot-reload off` into `--hot-reload=off`, which parseArgs reads as one flag. */
 function spellOut(argv: readonly string[], byFlag: ReadonlyMap<string, Setting>): string[] {
   const words: string[] = [];
   for (const word of argv) {

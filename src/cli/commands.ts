@@ -1,18 +1,18 @@
-/** A flag of one command: it belongs to the call, not to the settings. */
+/** A flag of one command that is not a setting. */
 export interface CommandFlag {
   readonly flag: string;
-  /** What stands for the value in help; absent for switches. */
+  /** The placeholder for the value in help; absent for switches. */
   readonly value?: string;
   readonly description: string;
 }
 
 export interface Command {
   readonly name: string;
-  /** What follows the program's name. */
+  /** The command line after the program's name. */
   readonly usage: string;
   readonly summary: string;
   readonly flags: readonly CommandFlag[];
-  /** Keys of the settings its help shows; all others are taken, too. Absent: all. */
+  /** Keys of the settings that its help shows; it accepts all others too. Absent: all. */
   readonly settings?: readonly string[];
   readonly maxOperands: number;
 }
@@ -29,7 +29,7 @@ const running = [
 
 const stores = ['sessionService', 'artifactService', 'memoryService'];
 
-/** What the program can do, the usual first. */
+/** All commands, the default first. */
 export const commands: readonly Command[] = [
   {
     name: 'serve',
@@ -41,15 +41,16 @@ export const commands: readonly Command[] = [
   {
     name: 'run',
     usage: 'run <app> [flags]',
-    summary: 'Talks with an app in the terminal: an app of the agents folder, or the folder of one.',
+    summary: 'Chats with an app in the terminal: name an app of the agents folder, or give its folder.',
     flags: [
-      { flag: 'message', value: 'TEXT', description: 'Send this message, print the answer and end' },
-      { flag: 'session', value: 'ID', description: 'Session to go on with, or to create (default: a new one)' },
-      { flag: 'user', value: 'ID', description: 'User to speak as (default: user)' },
+      { flag: 'message', value: 'TEXT', description: 'Send this message, print the answer and exit' },
+      { flag: 'session', value: 'ID', description: 'Session to continue, or to create (default: a new one)' },
+      { flag: 'user', value: 'ID', description: 'User to chat as (default: user)' },
       {
         flag: 'replay',
         value: 'DIR',
-        description: 'Folder of a recorded conversation: models and tools answer as recorded, and its spec.yaml speaks',
+        description:
+          'Folder of a recorded conversation: replays its user messages (spec.yaml) and its model and tool responses',
       },
     ],
     settings: running,
@@ -58,10 +59,10 @@ export const commands: readonly Command[] = [
   {
     name: 'create',
     usage: 'create <name> [flags]',
-    summary: 'Makes a new app in the agents folder. It runs at once, without a key.',
+    summary: 'Creates an app in the agents folder. It runs without an API key.',
     flags: [
-      { flag: 'typescript', description: 'An app in TypeScript (usual where nobody can be asked)' },
-      { flag: 'yaml', description: 'An app in YAML' },
+      { flag: 'typescript', description: 'Create a TypeScript app (default without a terminal)' },
+      { flag: 'yaml', description: 'Create a YAML app' },
     ],
     settings: ['agents'],
     maxOperands: 1,
@@ -69,7 +70,7 @@ export const commands: readonly Command[] = [
   {
     name: 'validate',
     usage: 'validate [dir] [flags]',
-    summary: 'Loads every app of the agents folder, or of another, and shows what is wrong. Ends with 1 for any fault.',
+    summary: 'Loads every app of the agents folder, or of another, and lists errors. Exits with 1 if there are any.',
     flags: [{ flag: 'json', description: 'Print the result as JSON' }],
     settings: ['agents', 'buildOutput', 'strictYaml'],
     maxOperands: 1,
@@ -77,27 +78,30 @@ export const commands: readonly Command[] = [
   {
     name: 'eval',
     usage: 'eval <app> [set…] [flags]',
-    summary:
-      'Runs evaluation sets of an app: all of them, those named, or files. Ends with 1 when a case does not pass.',
+    summary: 'Runs evaluation sets of an app: all, those named, or files. Exits with 1 when a case does not pass.',
     flags: [
-      { flag: 'case', value: 'IDS', description: 'Run these cases only, with commas between them' },
+      { flag: 'case', value: 'IDS', description: 'Run these cases only (separated by commas)' },
       {
         flag: 'metrics',
         value: 'LIST',
-        description: 'Apply these metrics, with commas between them (default: those of test_config.json)',
+        description: 'Apply these metrics, separated by commas (default: those of test_config.json)',
       },
-      { flag: 'criteria', value: 'FILE', description: 'Take the metrics of this file, written like test_config.json' },
+      { flag: 'criteria', value: 'FILE', description: 'Apply the metrics in this file, written like test_config.json' },
       {
         flag: 'threshold',
         value: 'NUMBER',
-        description: 'Threshold of every metric, or metric=NUMBER, with commas between them',
+        description: 'Threshold of every metric, or metric=NUMBER, separated by commas',
       },
-      { flag: 'repeat', value: 'COUNT', description: 'Run each case so often and tell how the scores spread' },
+      {
+        flag: 'repeat',
+        value: 'COUNT',
+        description: 'Run each case this many times and report the spread of its scores',
+      },
       { flag: 'concurrency', value: 'COUNT', description: 'Cases that run at the same time (default: 4)' },
-      { flag: 'record', description: 'Record what models answer, for --recorded' },
-      { flag: 'recorded', description: 'Answer as recorded: the same every time, and free' },
+      { flag: 'record', description: 'Record the responses of models, for --recorded' },
+      { flag: 'recorded', description: 'Use recorded responses: the same every time, and free' },
       { flag: 'baseline', value: 'ID', description: 'Compare with this earlier result, or with "latest"' },
-      { flag: 'junit', value: 'FILE', description: 'Write the outcome as a JUnit report' },
+      { flag: 'junit', value: 'FILE', description: 'Write the results as a JUnit report' },
       { flag: 'json', value: 'FILE', description: 'Write the results as JSON (--json=- prints them)' },
     ],
     settings: running,
@@ -106,7 +110,7 @@ export const commands: readonly Command[] = [
   {
     name: 'migrate',
     usage: 'migrate [flags]',
-    summary: 'Makes or brings up to date the tables of the databases that services are kept in. Serving does it, too.',
+    summary: 'Creates or updates the tables of the configured databases. "serve" does so too.',
     flags: [],
     settings: stores,
     maxOperands: 0,
@@ -114,7 +118,7 @@ export const commands: readonly Command[] = [
   {
     name: 'export',
     usage: 'export [file] [flags]',
-    summary: 'Writes all sessions, with their artifacts, as lines of JSON to a file, or to standard output.',
+    summary: 'Writes all sessions and their artifacts as JSON lines to a file, or to standard output.',
     flags: [],
     settings: stores,
     maxOperands: 1,
@@ -122,13 +126,13 @@ export const commands: readonly Command[] = [
   {
     name: 'import',
     usage: 'import [file] [flags]',
-    summary: 'Reads an export from a file, or from standard input. Sessions that are there already are left alone.',
+    summary: 'Reads an export from a file, or from standard input. Skips sessions that exist already.',
     flags: [
       {
         flag: 'from',
         value: 'URI',
         description:
-          'Read what ADK for Java has stored in Firestore instead: firestore-adk://PROJECT/DATABASE?root=COLLECTION',
+          'Import from the Firestore of ADK for Java instead: firestore-adk://PROJECT/DATABASE?root=COLLECTION',
       },
     ],
     settings: stores,
@@ -138,8 +142,8 @@ export const commands: readonly Command[] = [
     name: 'gc',
     usage: 'gc [flags]',
     summary:
-      'Deletes what is beyond the limits: sessions with what belongs to them, old versions of artifacts, and runs.',
-    flags: [{ flag: 'dry-run', description: 'Delete nothing; say what would go' }],
+      'Deletes what exceeds the retention limits: sessions with their data, old artifact versions and run records.',
+    flags: [{ flag: 'dry-run', description: 'Delete nothing; report what would be deleted' }],
     settings: [...stores, 'sessionTtl', 'maxSessions', 'artifactVersionTtl', 'maxArtifactVersions', 'runTtl'],
     maxOperands: 0,
   },

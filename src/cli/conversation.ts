@@ -14,14 +14,14 @@ import type { ReplayScript } from './replay-script.ts';
 export interface ConversationOptions {
   readonly engine: Pick<Engine, 'runner' | 'services'>;
   readonly key: SessionKey;
-  /** Folder of the cassette that answers in the place of models. */
+  /** Folder of the cassette that replaces the models. */
   readonly replayDir?: string | undefined;
 }
 
-/** How the program ends when it is interrupted, after the shells' custom. */
+/** The exit code after an interrupt, as shells define it. */
 const interrupted = 130;
 
-/** One conversation in the terminal. Ctrl-C cancels the answer that is on its way; the next one leaves. */
+/** One conversation in the terminal. Ctrl-C cancels the active run; a second one exits. */
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #screen = new ChatScreen(stdout);
@@ -36,11 +36,11 @@ export class Conversation {
     this.#options = options;
     this.#lines = lineSource({ input: stdin, output: stdout }, () => this.#interrupt());
     process.on('SIGINT', this.#onSignal);
-    // Whoever read our answers may have gone: nobody is left to talk to.
+    // The reader of a pipe may have closed it: then there is no use in continuing.
     stdout.on('error', () => process.exit(this.#failed ? 1 : 0));
   }
 
-  /** Whether there is someone who may be told how this works. */
+  /** Whether input and output are a terminal. */
   get isTerminal(): boolean {
     return this.#lines.isTerminal;
   }
@@ -49,7 +49,7 @@ export class Conversation {
     this.#screen.note(text);
   }
 
-  /** Talks until the user leaves. Gives the exit code. */
+  /** Chats until the user exits. Returns the exit code. */
   async talk(): Promise<number> {
     if (!(await this.#answerQuestions())) return this.#exitCode();
     for (;;) {
@@ -58,17 +58,17 @@ export class Conversation {
       if (line.trim() === '') continue;
       if (!(await this.#say(textContent('user', line)))) break;
     }
-    // At a terminal, failures have been seen, and leaving is no failure.
+    // At a terminal the user has seen the errors; exiting is not one.
     return this.#lines.isTerminal ? 0 : this.#exitCode();
   }
 
-  /** Says one thing, and answers what is asked in return. Gives the exit code. */
+  /** Sends one message, and the answers to the questions that follow. Returns the exit code. */
   async sayOnce(text: string): Promise<number> {
     await this.#say(textContent('user', text));
     return this.#exitCode();
   }
 
-  /** Says what the user of a recorded conversation said. Gives the exit code. */
+  /** Sends the user messages of a recorded conversation. Returns the exit code. */
   async play({ messages }: ReplayScript): Promise<number> {
     for (const { content, stateDelta } of messages) {
       if (this.#leaving.signal.aborted || this.#failed) break;
@@ -94,7 +94,7 @@ export class Conversation {
     return !this.#leaving.signal.aborted && (await this.#answerQuestions());
   }
 
-  /** Puts the open questions to the user until there are none; false when they stay unanswered. */
+  /** Asks the user all open questions until there are none. Returns false if one stays unanswered. */
   async #answerQuestions(): Promise<boolean> {
     for (;;) {
       const questions = pendingPrompts(await this.#events());
@@ -104,7 +104,7 @@ export class Conversation {
         this.#screen.question(question.text);
         const line = await this.#lines.ask(question.prompt, this.#leaving.signal);
         if (line === undefined) {
-          if (!this.#lines.isTerminal) this.#fail('The question stays unanswered');
+          if (!this.#lines.isTerminal) this.#fail('The input ended before the question was answered');
           return false;
         }
         parts.push(question.answer(line));
@@ -133,7 +133,7 @@ export class Conversation {
     }
     if (!turn.signal.aborted) return;
     this.#screen.note('(cancelled)');
-    // Nobody is there to say something else.
+    // Without a terminal there is no further input.
     if (!this.#lines.isTerminal) this.#leaving.abort();
   }
 
@@ -158,7 +158,7 @@ export class Conversation {
   }
 }
 
-/** The person at the terminal runs the agent: what went wrong is theirs to know. */
+/** The error in full: the user at the terminal owns the agent. */
 function inWords(error: unknown): string {
   return error instanceof AppError ? `${describeError(error).code}: ${errorText(error)}` : errorText(error);
 }

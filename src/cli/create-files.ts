@@ -1,6 +1,6 @@
 import { defaultModel } from '../core/model.ts';
 
-/** What a new app is made with. */
+/** The values in the files of a new app. */
 export interface NewApp {
   /** The name of the folder. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface NewApp {
 /** The files of a new app, by name. */
 export type NewFiles = Readonly<Record<string, string>>;
 
-/** An app of one LLM agent with a tool. Its script answers until there is a key. */
+/** An app of one LLM agent with a tool. Its script answers until an API key is set. */
 export function typescriptFiles({ name, agent }: NewApp): NewFiles {
   return {
     'agent.ts': `import { functionTool, llmAgent } from 'agent-server';
@@ -21,7 +21,7 @@ import { z } from 'zod';
 
 const rollDice = functionTool({
   name: 'roll_dice',
-  description: 'Rolls dice and gives what they show.',
+  description: 'Rolls dice and returns the numbers.',
   parameters: z.object({ count: z.coerce.number().int().min(1).max(20).describe('How many dice') }),
   run: ({ count }) => {
     const rolls = Array.from({ length: count }, () => 1 + Math.floor(Math.random() * 6));
@@ -35,7 +35,7 @@ export const rootAgent = llmAgent({
   description: 'Rolls dice.',
   instruction: 'You are a friendly assistant. Roll dice with roll_dice when you are asked to, never in your head.',
   tools: [rollDice],
-  // What it answers as long as there is no key for the model. Remove it when you do not need it.
+  // The answers while there is no API key for the model. Remove it when you do not need it.
   script: [
     { match: 'roll (\\\\d+)', calls: [{ name: 'roll_dice', args: { count: '$1' } }] },
     { after: 'roll_dice', text: 'The dice show \${roll_dice.rolls}, which makes \${roll_dice.sum}.' },
@@ -43,15 +43,11 @@ export const rootAgent = llmAgent({
   ],
 });
 `,
-    'README.md': readme(
-      name,
-      'agent.ts',
-      'Say "roll 2 dice": the agent calls its tool, and answers with what it gave.',
-    ),
+    'README.md': readme(name, 'agent.ts', 'Say "roll 2 dice": the agent calls its tool and answers with the result.'),
   };
 }
 
-/** An app of one LLM agent. Its script answers until there is a key. */
+/** An app of one LLM agent. Its script answers until an API key is set. */
 export function yamlFiles({ name, agent, schemaPath }: NewApp): NewFiles {
   return {
     'root_agent.yaml': `# yaml-language-server: $schema=${schemaPath}
@@ -60,7 +56,7 @@ model: ${defaultModel}
 description: A friendly assistant.
 instruction: |
   You are a friendly assistant. Answer in one or two sentences.
-# What it answers as long as there is no key for the model. Remove it when you do not need it.
+# The answers while there is no API key for the model. Remove it when you do not need it.
 script:
   - match: '(?:my name is|i am|i''m) (\\w+)'
     text: Nice to meet you, $1!
@@ -75,8 +71,8 @@ function readme(name: string, file: string, hint: string): string {
 
 An app of agent-server. The agent is in \`${file}\`; edits reach the next message.
 
-- \`npx agent-server run ${name}\` talks with it in the terminal. ${hint}
-- \`npx agent-server\` serves it, with a web page to try it on.
+- \`npx agent-server run ${name}\` chats with it in the terminal. ${hint}
+- \`npx agent-server\` serves it, with a web UI to try it.
 - \`npx agent-server validate\` checks it.
 
 Without a key it answers from the script in \`${file}\`. With \`GOOGLE_API_KEY\` in the environment it talks to Gemini.

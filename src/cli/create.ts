@@ -19,8 +19,8 @@ const schemaFile = fileURLToPath(new URL('../../schema/agent.schema.json', impor
 const maxNameLength = 64;
 
 /**
- * Makes a new app in the agents folder and gives the exit code. What is not said is asked for at a terminal. Throws
- * UsageError for a bad name, and when there is something of that name.
+ * Creates an app in the agents folder and returns the exit code. At a terminal it asks for missing values. Throws
+ * UsageError for an invalid name, and for one that exists already.
  */
 export async function create({ agents }: Config, { name: given, flags, cwd }: CreateOptions): Promise<number> {
   if (flags.has('yaml') && flags.has('typescript')) throw new UsageError('Choose one of --typescript and --yaml');
@@ -44,7 +44,7 @@ export async function create({ agents }: Config, { name: given, flags, cwd }: Cr
   return 0;
 }
 
-/** The folder of a new app. Throws UsageError when there can be none of that name. */
+/** The folder of a new app. Throws UsageError if the name is not possible. */
 function folderFor(name: string, agents: string): string {
   const fault = agentNameFault(name) ?? (name.length > maxNameLength ? `is longer than ${maxNameLength}` : undefined);
   if (fault !== undefined) throw new UsageError(`The name "${name}" ${fault}`);
@@ -63,7 +63,7 @@ function writeApp(folder: string, files: NewFiles): void {
     mkdirSync(join(folder, '..'), { recursive: true });
     mkdirSync(folder);
   } catch (error) {
-    throw new UsageError(`"${folder}" cannot be made: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`"${folder}" cannot be created: ${error instanceof Error ? error.message : String(error)}`);
   }
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { flag: 'wx' });
@@ -80,16 +80,16 @@ function farewell(
 ): string {
   const elsewhere = relative(cwd, agents) === 'agents' ? '' : ` --agents ${quoted(seenFrom(cwd, agents))}`;
   return [
-    `Made ${seenFrom(cwd, folder)}:`,
+    `Created ${seenFrom(cwd, folder)}:`,
     ...Object.keys(files).map((file) => `  ${file}`),
     '',
-    `Talk with it:  npx agent-server run ${quoted(name)}${elsewhere}`,
+    `Chat with it:  npx agent-server run ${quoted(name)}${elsewhere}`,
     `Serve it:      npx agent-server${elsewhere}`,
     '',
   ].join('\n');
 }
 
-/** The path as people would type it: relative where it is below. */
+/** The path as people would type it: relative if it is below the working directory. */
 function seenFrom(cwd: string, path: string): string {
   const way = relative(cwd, path);
   if (way === '') return '.';

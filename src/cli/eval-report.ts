@@ -3,7 +3,7 @@ import type { EvalCaseResult, EvalSetResult, RunComparison } from '../schemas/ev
 
 const marks = { passed: 'ok', failed: 'FAIL', error: 'ERROR' } as const;
 
-/** The results of a set as people read them at a terminal: a row for each case, and below it what went wrong. */
+/** The results of a set as a table: a row for each case, and below it the reasons if it did not pass. */
 export function tableOf({ evalSetId, evalCaseResults, spread = [], cancelled }: EvalSetResult): string {
   const names = [...new Set(evalCaseResults.flatMap((one) => one.overallEvalMetricResults.map((m) => m.metricName)))];
   const rows = evalCaseResults.map((one) => [
@@ -86,7 +86,7 @@ const secondsOf = ({ evalMetricResultPerInvocation: turns }: EvalCaseResult): nu
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** XML has no place for control characters, not even escaped. */
+/** Escapes text for XML. Control characters are replaced: XML allows them not even escaped. */
 const xml = (text: string): string =>
   text
     .toWellFormed()

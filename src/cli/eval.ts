@@ -30,8 +30,8 @@ interface Chosen {
 }
 
 /**
- * Runs evaluation sets and shows what came of them. Resolves with 1 when a case did not pass, or got worse than in the
- * run it is compared with. Throws UsageError for what does not exist.
+ * Runs evaluation sets and prints the results. Resolves with 1 if a case did not pass, or got worse than in the baseline.
+ * Throws UsageError for an app, set or file that does not exist.
  */
 export async function evaluateSets(config: Config, options: EvalOptions): Promise<number> {
   const { operands, flags, env, cwd } = options;
@@ -67,7 +67,7 @@ export async function evaluateSets(config: Config, options: EvalOptions): Promis
     return isDone && !isWorse ? 0 : 1;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // What was asked for does not exist or does not read: the caller's to mend. The rest is the app's.
+    // The named thing does not exist or cannot be read: a usage error. Other errors are the app's.
     const isCallers = ['invalid_request', 'eval_not_found', 'app_not_found'].includes(error.code);
     if (isCallers) throw new UsageError(errorText(error));
     process.stderr.write(`${errorText(error)}\n`);
@@ -161,7 +161,7 @@ async function baselineFor(
   return runsOf(appName, setId, await evaluations.results.list(appName))[0];
 }
 
-/** Draws how far a run is, where somebody watches. */
+/** Draws a progress bar if stderr is a terminal. */
 function progressBar(setId: string): (progress: EvalProgress) => void {
   const width = 30;
   let failed = 0;

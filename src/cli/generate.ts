@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { agentJsonSchema } from '../loaders/yaml/json-schema.ts';
 import { configTable } from './help.ts';
 
-// Writes what is derived from the sources and kept in the repository: `npm run generate`.
+// `npm run generate`: writes the files in the repository that are derived from the sources.
 
 const table = new URL('../../docs/configuration.md', import.meta.url);
 const text = readFileSync(table, 'utf8');

@@ -4,7 +4,7 @@ import type { Command } from './commands.ts';
 const left = 34;
 const width = 100;
 
-/** The text of `--help` of a command, made from the list of settings. */
+/** The `--help` text of a command, made from the list of settings. */
 export function helpText(command: Command, others: readonly Command[] = []): string {
   const { flags, settings: shown } = command;
   const own = flags.map(({ flag, value, description }) =>
@@ -26,13 +26,13 @@ export function helpText(command: Command, others: readonly Command[] = []): str
     row('  -h, --help', 'Show this text'),
     row('  -v, --version', 'Show the version'),
     '',
-    ...(shown === undefined ? sources : ['All settings of "serve" are taken here, too: see agent-server --help.', '']),
+    ...(shown === undefined ? sources : ['All settings of "serve" work here too: see agent-server --help.', '']),
   ].join('\n');
 }
 
 const sources = [
-  'Every flag is also an environment variable (AGENT_SERVER_LOG_LEVEL and the like; PORT, HOST, AGENTS_DIR and',
-  'LOG_LEVEL as they stand) and a key of agent-server.yaml. Flags come before the environment, then the file.',
+  'Every flag is also an environment variable (such as AGENT_SERVER_ON_BUSY; only PORT, HOST, AGENTS_DIR and',
+  'LOG_LEVEL have no prefix) and a key of agent-server.yaml. Precedence: flags, environment, file, defaults.',
   '',
 ];
 

@@ -1,9 +1,9 @@
 import { createInterface, type Interface } from 'node:readline';
 import { abortable } from '../base/abort.ts';
 
-/** Where the words of the user come from. */
+/** The user's input, line by line. */
 export interface LineSource {
-  /** Whether there is someone to ask. */
+  /** Whether input and output are a terminal, so that a person can be asked. */
   readonly isTerminal: boolean;
   /** The next line; `undefined` at the end of input, and once `signal` aborts. */
   ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
@@ -15,14 +15,14 @@ export interface LineStreams {
   readonly output: NodeJS.WriteStream;
 }
 
-/** Lines of a terminal or a pipe. `onInterrupt` is told of Ctrl-C while a line is typed: no signal is sent then. */
+/** Lines of a terminal or a pipe. Calls `onInterrupt` for Ctrl-C while a line is typed: the system sends no signal then. */
 export function lineSource({ input, output }: LineStreams, onInterrupt: () => void): LineSource {
   return input.isTTY && output.isTTY ? terminalLines({ input, output }, onInterrupt) : pipedLines(input);
 }
 
 /**
- * Reads one line at a time, and leaves the terminal alone between them: Ctrl-C then reaches the process as a signal,
- * and what is typed early waits for the next question.
+ * Reads one line at a time and releases the terminal in between: Ctrl-C then reaches the process as a signal, and text
+ * typed early is used for the next question.
  */
 function terminalLines({ input, output }: LineStreams, onInterrupt: () => void): LineSource {
   const waiting: string[] = [];
@@ -40,7 +40,7 @@ function terminalLines({ input, output }: LineStreams, onInterrupt: () => void):
       const leave = (): void => reader.close();
       let interrupted = false;
       reader.on('history', (lines) => (history = [...lines]));
-      // Pasted lines come at once: they are all taken before the reader is closed.
+      // Pasted lines arrive together: all are stored before the reader closes.
       reader.on('line', (line) => waiting.push(line) === 1 && setImmediate(leave));
       reader.once('SIGINT', () => {
         interrupted = true;

@@ -19,7 +19,7 @@ export interface ConfigSources {
 
 const fileName = 'agent-server.yaml';
 
-/** A value someone set, and how to complain about it. */
+/** A configured value, and how to report an error in it. */
 interface Given {
   readonly raw: unknown;
   /** The folder relative paths start from. */
@@ -27,7 +27,7 @@ interface Given {
   complain(problem: string): string;
 }
 
-/** The settings: flags, then environment, then agent-server.yaml, then defaults. Throws UsageError with every fault. */
+/** The settings: flags override the environment, then agent-server.yaml, then defaults. Throws UsageError with all errors. */
 export function loadConfig({ line, env, cwd }: ConfigSources): Config {
   const fromFile = readFile(line.configFile ?? blank(env['AGENT_SERVER_CONFIG']), cwd);
   const problems: string[] = [];
@@ -118,7 +118,7 @@ function valueOf(setting: Setting, parsed: unknown, { raw, folder }: Given): unk
 
 const isPath = ({ value }: Setting): boolean => value === 'DIR' || value === 'FILE';
 
-/** Folders and files are meant from where they were written. */
+/** Resolves a path against the folder of its source: the working directory, or that of the configuration file. */
 function placed(parsed: unknown, folder: string): unknown {
   return Array.isArray(parsed) ? parsed.map((dir) => resolve(folder, String(dir))) : resolve(folder, String(parsed));
 }

@@ -23,7 +23,7 @@ export interface MaintenanceOptions {
   readonly command: string;
   /** A file. */
   readonly operand: string | undefined;
-  /** Whether nothing is to be deleted. */
+  /** Whether to delete nothing and only count. */
   readonly isTrial: boolean;
   /** Where to import from, if not from a file. */
   readonly from?: string | undefined;
@@ -31,7 +31,7 @@ export interface MaintenanceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Looks after what the services keep. Resolves with the exit code. Throws UsageError for stores that keep nothing. */
+/** Runs `migrate`, `export`, `import` or `gc`. Resolves with the exit code. Throws UsageError for in-memory stores. */
 export async function runMaintenance(config: Config, options: MaintenanceOptions): Promise<number> {
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
@@ -44,7 +44,7 @@ export async function runMaintenance(config: Config, options: MaintenanceOptions
   } catch (error) {
     if (stopped.signal.aborted) return 130;
     if (isFileFault(error)) throw new UsageError(errorText(error));
-    if (isCode(error, ['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])) return 0; // whoever reads has seen enough
+    if (isCode(error, ['EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'])) return 0; // the reader of the pipe closed it
     if (isCode(error, ['ENOSPC', 'EIO', 'EFBIG'])) {
       say(errorText(error));
       return 1;
@@ -74,7 +74,7 @@ async function act(
   }
   if (command === 'gc') return collect(services, config, { signal, isTrial });
   if (!isArchive(sessions)) {
-    throw new UsageError(`${config.sessionService} keeps nothing: name a database with --session-service`);
+    throw new UsageError(`${config.sessionService} stores nothing permanently: name a database with --session-service`);
   }
   if (command === 'export') {
     const target = file === undefined ? process.stdout : createWriteStream(file, { mode: 0o600 });
@@ -100,12 +100,12 @@ async function act(
   say(imported(isKept ? done : { ...done, artifacts: 0 }));
   if (!isKept && done.artifacts > 0) {
     say(
-      `warning: ${done.artifacts} artifacts are not kept, for --artifact-service names no store: import into a new one`,
+      `warning: ${done.artifacts} artifacts were not imported, because --artifact-service names no permanent store: import again into a new one`,
     );
   }
 }
 
-/** Says how much of each kind that has a limit is gone. */
+/** Deletes what exceeds the limits, and reports the number of each kind. */
 async function collect(
   services: OpenedServices,
   config: Config,
@@ -115,7 +115,7 @@ async function collect(
   const hasSessions = isArchive(services.sessions);
   const hasVersions = parseServiceUri('artifacts', config.artifactService).kind !== 'memory';
   if (!hasSessions && !hasVersions) {
-    throw new UsageError('In memory nothing is left: name a store with --session-service or --artifact-service');
+    throw new UsageError('There is no permanent store: name one with --session-service or --artifact-service');
   }
   const { sessionTtlMs, maxSessions, artifactVersionTtlMs, maxArtifactVersions, runTtlMs } = limits;
   const isLimited = {
@@ -125,7 +125,7 @@ async function collect(
   };
   if (!Object.values(isLimited).includes(true)) {
     throw new UsageError(
-      `Nothing is beyond a limit without one: give ${[
+      `No limit is set: give ${[
         ...(hasSessions ? ['--session-ttl', '--max-sessions'] : []),
         ...(hasVersions ? ['--artifact-version-ttl', '--max-artifact-versions'] : []),
       ].join(' or ')}`,
@@ -154,9 +154,9 @@ function report(
 }
 
 const imported = ({ sessions, artifacts, skipped }: Imported): string =>
-  `${sessions} sessions and ${artifacts} artifacts read; ${skipped.length} were there already`;
+  `${sessions} sessions and ${artifacts} artifacts imported; ${skipped.length} existed already`;
 
-/** What ADK for Java has stored in Firestore. */
+/** Imports the sessions that ADK for Java stored in Firestore. */
 async function importFrom(
   { sessions, memories }: OpenedServices,
   from: string,
@@ -187,11 +187,11 @@ async function* linesOf(source: AsyncIterable<string>): AsyncGenerator<string, v
   yield open;
 }
 
-/** Whether a file of ours cannot be opened. */
+/** Whether a named file cannot be opened. */
 const isFileFault = (error: unknown): boolean => isCode(error, ['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EROFS']);
 
 const isCode = (error: unknown, codes: readonly string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));
 
-/** What is said is no part of an export. */
+/** Prints to stderr, because an export goes to stdout. */
 const say = (text: string): void => void process.stderr.write(`${text}\n`);

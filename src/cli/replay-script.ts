@@ -8,7 +8,7 @@ import { type Content, MessageContent, textContent } from '../schemas/content.ts
 import { lenient } from '../schemas/lenient.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What the user of a recorded conversation says: the `spec.yaml` of an ADK conformance case. */
+/** The user messages of a recorded conversation: the `spec.yaml` of an ADK conformance case. */
 export interface ReplayScript {
   readonly initialState: JsonObject;
   readonly messages: readonly { readonly content: Content; readonly stateDelta: JsonObject }[];
@@ -21,14 +21,14 @@ const Script = lenient({
   userMessages: z.array(Message).default([]),
 });
 
-/** Reads the `spec.yaml` of a cassette; `undefined` when there is none. Throws UsageError when it is no such file. */
+/** Reads the `spec.yaml` of a cassette; `undefined` if there is none. Throws UsageError if it is not valid. */
 export function readReplayScript(dir: string): ReplayScript | undefined {
   const file = join(dir, 'spec.yaml');
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    return undefined; // recorded without one: the user speaks
+    return undefined; // recorded without one: the user types the messages
   }
   try {
     const { initialState, userMessages } = Script.parse(parse(text, { maxAliasCount: 100 }));

@@ -15,19 +15,19 @@ export interface ServeOptions {
   readonly version: string;
 }
 
-/** Longer than closing may take once the runs have had their time. */
+/** Longest time for closing after the shutdown grace of the runs. */
 const closeReserveMs = 10_000;
-/** Until what is loaded at the start is there. */
+/** Time until everything that starts with the server is loaded. */
 const startupMs = 300;
 
-/** Serves until it is told to stop; resolves with the exit code. Throws UsageError for settings that do not fit together. */
+/** Serves until a signal stops it; resolves with the exit code. Throws UsageError for settings that contradict each other. */
 export async function serve(config: Config, { env, version }: ServeOptions): Promise<number> {
   checkSettings(config);
   provideAgentImports();
   const log = createLog(config.logLevel);
   const stopped = stopSignals(config.shutdownGrace + closeReserveMs);
   handleUncaughtErrors(log, () => stopped.fail());
-  process.stdout.on('error', () => {}); // whoever read our greeting may have gone
+  process.stdout.on('error', () => {}); // the reader of the banner may have closed the pipe
 
   let composed: Composed;
   try {

@@ -8,9 +8,9 @@ import type { Log } from '../http/deps.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
 import { UsageError } from './usage-error.ts';
 
-// What the commands that run one app in the terminal share.
+// Shared by the commands that run one app in the terminal.
 
-/** The app's folder may be named in the place of its name. */
+/** Finds the app by its name, or by its folder. */
 export function placeOf(
   config: Config,
   app: string | undefined,
@@ -26,7 +26,7 @@ export function placeOf(
   return { config: { ...config, agents: dirname(folder), buildOutput: [] }, app: basename(folder) };
 }
 
-/** Throws UsageError for settings that do not fit together. */
+/** Builds the engine. Throws UsageError for settings that contradict each other. */
 export function engineFor(config: Config, env: Readonly<Record<string, string | undefined>>): Engine {
   try {
     return composeEngine(config, { env, log: plainLog, isTerminal: true });
@@ -36,13 +36,13 @@ export function engineFor(config: Config, env: Readonly<Record<string, string | 
   }
 }
 
-/** The app that is meant when none is named. Throws UsageError unless there is exactly one. */
+/** The only app, for a command that names none. Throws UsageError unless there is exactly one. */
 export function onlyApp({ apps }: Engine): string {
   const names = apps.list().map(({ name }) => name);
   const [only] = names;
   if (names.length === 1 && only !== undefined) return only;
-  if (names.length === 0) throw new UsageError(`There are no apps in "${apps.place}": make one with create`);
-  throw new UsageError(`Name the app that is meant: ${names.join(', ')}`);
+  if (names.length === 0) throw new UsageError(`There are no apps in "${apps.place}": create one with "create"`);
+  throw new UsageError(`Name one of the apps: ${names.join(', ')}`);
 }
 
 /** Throws UsageError when there is no such app. */
@@ -52,7 +52,7 @@ export function checkApp(appName: string, { apps }: Engine): void {
   throw new UsageError(`There is no app "${appName}" in "${apps.place}"${didYouMean(appName, names)}`);
 }
 
-/** Warnings as people read them: nobody keeps a log of what happens at a terminal. */
+/** Prints warnings and errors as plain text for a terminal. */
 const plainLog: Log = {
   info: () => {},
   warn: (fields, message) => process.stderr.write(`warning: ${detailOf(fields) ?? message}\n`),

@@ -1,4 +1,4 @@
-/** A mistake in how the program was called or configured: told in one line, ends with exit code 2. */
+/** A mistake in the command line or the configuration: printed without a stack, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

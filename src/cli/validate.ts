@@ -20,7 +20,7 @@ export interface ValidateOptions {
 
 /** One fault or warning. */
 export interface Finding {
-  /** Relative to the agents folder; absent when it is not one place's fault. */
+  /** Relative to the agents folder; absent when no single file is at fault. */
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
@@ -34,7 +34,7 @@ interface AppReport {
   readonly warnings: readonly Finding[];
 }
 
-/** Loads every app and shows what is wrong. Resolves with 1 for any fault, and where there is no app. */
+/** Loads every app and prints its errors and warnings. Resolves with 1 for any error, and if there is no app. */
 export async function validate(config: Config, { dir, json, cwd }: ValidateOptions): Promise<number> {
   const agents = dir === undefined ? config.agents : resolve(cwd, dir);
   if (!isFolder(agents)) throw new UsageError(`There is no folder "${agents}"`);
@@ -60,11 +60,11 @@ export async function validate(config: Config, { dir, json, cwd }: ValidateOptio
 interface Surroundings {
   readonly loader: DirectoryLoader;
   readonly models: ModelRegistry;
-  /** What the loader warns of. */
+  /** Warnings of the loader. */
   readonly said: string[];
 }
 
-/** The app is not closed: what it holds goes with the process. */
+/** Loads and checks one app. Does not close it: the process ends soon. */
 async function report(name: string, { loader, models, said }: Surroundings): Promise<AppReport> {
   const faults: Finding[] = [];
   said.length = 0;
@@ -74,7 +74,7 @@ async function report(name: string, { loader, models, said }: Surroundings): Pro
   } catch (error) {
     faults.push(...inFileOrder(findingsIn(errorText(error))));
   }
-  // The loader tells of what it refuses, too.
+  // The loader also warns of the faults for which it refuses an app.
   const warnings = said.map((text) => redact(text)).flatMap(findingsIn);
   const isFault = (found: Finding): boolean => faults.some((fault) => fault.message === found.message);
   return { name, ok: faults.length === 0, faults, warnings: inFileOrder(warnings.filter((found) => !isFault(found))) };
@@ -87,7 +87,7 @@ function inFileOrder(findings: readonly Finding[]): Finding[] {
   });
 }
 
-/** The findings of a message: one for each line that names a place; lines that name none belong to the one above. */
+/** Splits a message into findings: one for each line that names a file; other lines belong to the one above. */
 export function findingsIn(text: string): Finding[] {
   const findings: { file?: string; line?: number; column?: number; message: string }[] = [];
   for (const line of text.split('\n')) {

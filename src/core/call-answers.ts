@@ -1,7 +1,7 @@
 import type { Content } from '../schemas/content.ts';
 import { type Event, functionCalls } from '../schemas/event.ts';
 
-/** The message with the ids its function responses need: each answers the latest call of its name. */
+/** Adds the missing call ids to the function responses of a message: each answers the latest call of its name. */
 export function withCallIds(content: Content, events: readonly Event[]): Content {
   const calls = events.flatMap(functionCalls);
   const parts = content.parts.map((part) => {

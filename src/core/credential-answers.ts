@@ -10,15 +10,15 @@ const credentialFields = [
   'raw_auth_credential',
 ];
 
-/** A message as it may be stored, and the credentials that were in it, by the id of the request they answer. */
+/** A message that may be stored, and the credentials removed from it, by the id of the request they answer. */
 export interface PublicMessage {
   readonly message: Content;
   readonly answers: ReadonlyMap<string, JsonObject>;
 }
 
 /**
- * Takes the credentials out of a message: what stays says only that one came. `events` tells which calls asked for
- * one, whatever name an answer goes by.
+ * Removes the credentials from a message and leaves `{ received: true }`. `events` has the credential requests, so that an
+ * answer is recognised by its call id even under another name.
  */
 export function withoutCredentials(message: Content, events: readonly Event[] = []): PublicMessage {
   const answers = new Map<string, JsonObject>();

@@ -1,7 +1,7 @@
 import type { EvalMetric } from '../schemas/eval-metric.ts';
 import type { ConversationScenario, Invocation } from '../schemas/eval-set.ts';
 
-/** What a metric of an app's own is asked about: one conversation. */
+/** The input of an app's own metric: one conversation. */
 export interface CustomMetricInput {
   readonly metric: EvalMetric;
   /** What happened, one entry a turn. */

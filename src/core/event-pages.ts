@@ -2,12 +2,12 @@ import type { Event } from '../schemas/event.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import type { EventPage, SessionService } from './services.ts';
 
-/** Bytes of events that are read ahead of who reads. */
+/** Bytes of events in one page. */
 const pageBytes = 256 * 1024;
 
 /**
- * The events of a session in stored order, read page by page as they are asked for: a history of any size takes the room
- * of one page. Throws what `listEvents` throws.
+ * The events of a session in stored order, read page by page on demand: a history of any size takes the memory of one
+ * page. Throws what `listEvents` throws.
  */
 export async function* eventsOf(
   sessions: Pick<SessionService, 'listEvents'>,

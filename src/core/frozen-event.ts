@@ -1,7 +1,7 @@
 import { freezeJson } from '../base/json.ts';
 import type { Event } from '../schemas/event.ts';
 
-/** Freezes an event that is to be stored, and all it holds. Returns why it cannot become JSON; `undefined` when it can. */
+/** Deep-freezes an event before it is stored. Returns why it cannot become JSON, or `undefined`. */
 export function freezeEvent(event: Event): string | undefined {
   shareEmptyMaps(event);
   return freezeJson(event);
@@ -9,7 +9,7 @@ export function freezeEvent(event: Event): string | undefined {
 
 const empty = Object.freeze({});
 
-/** Most events change nothing: four maps each would be a fifth of what a session weighs. Leaves a frozen event as it is. */
+/** Replaces empty maps by one shared object: in most events all four are empty, a fifth of a session's memory. Skips frozen events. */
 export function shareEmptyMaps({ actions }: Event): void {
   if (Object.isFrozen(actions)) return;
   if (isEmpty(actions.stateDelta)) actions.stateDelta = empty;

@@ -3,8 +3,8 @@ import type { Event } from '../schemas/event.ts';
 import type { Session, State } from '../schemas/session.ts';
 
 /**
- * The events that still count: a rewind hides everything from the first event of the invocation it names up to itself.
- * Returns the same array when nothing was ever rewound.
+ * The events that no rewind hides: a rewind hides everything from the first event of the invocation it names up to
+ * itself. Returns the same array if there is no rewind.
  */
 export function activeEvents(events: readonly Event[]): readonly Event[] {
   if (!events.some((event) => event.actions.rewindBeforeInvocationId !== undefined)) return events;
@@ -23,10 +23,10 @@ export function activeEvents(events: readonly Event[]): readonly Event[] {
   return active.toReversed();
 }
 
-/** The newest event a session had when it was last found without a rewind; with the session's id, for forks share events. */
+/** The newest event of a session when it last had no rewind, with the session's id, because forks share events. */
 const neverRewoundUpTo = new WeakMap<Event, string>();
 
-/** Whether anything in a session's whole history was rewound. Looks only at what came since it was last asked. */
+/** Whether a session's history contains a rewind. Checks only the events since the last call. */
 export function wasRewound({ id, events }: Session): boolean {
   for (let index = events.length - 1; index >= 0; index -= 1) {
     const event = events[index] as Event;
@@ -41,9 +41,9 @@ export function wasRewound({ id, events }: Session): boolean {
 }
 
 /**
- * What changes a session's own state from what it is now to what it was after the first `count` events: for keys that
- * only later events set, what they were when the session was created (`initial`), or `null`. Keys no event touched later
- * stay as they are; `app:` and `user:` keys are shared with other sessions and are left alone.
+ * The state delta that undoes all events after the first `count`. A key that only later events set gets its value from
+ * the creation of the session (`initial`), or `null`. The delta has no keys that later events did not set, and no `app:`
+ * and `user:` keys, which other sessions share.
  */
 export function stateDeltaBackTo(events: readonly Event[], count: number, initial: State = {}): State {
   const delta: State = {};

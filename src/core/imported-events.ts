@@ -7,14 +7,14 @@ const imported: unique symbol = Symbol.for('agent-server.imported-events');
 const shared = globalThis as { [imported]?: WeakSet<Event> };
 
 /**
- * Kept beside the events: nothing of it is on the wire, so no client can write it or take it away. All copies of this
- * package in the process share it: a store of somebody else's may bring its own.
+ * Kept beside the events and not in them, so that no client can set or remove the mark. All copies of this package in the
+ * process share it: a third-party store may bring its own copy.
  */
 const importedEvents = (shared[imported] ??= new WeakSet<Event>());
 
 /**
- * Marks the first events of a history as brought by a client. They are shown and told to models like all others, but
- * carry no authority: nothing this server does by itself rests on them. Stores mark what they read.
+ * Marks the first events of a history as imported by a client. Clients and models see them like all others, but the
+ * server never acts on them, for instance resumes a call. Stores mark the events they read.
  */
 export function markImported(events: readonly Event[], count = events.length): void {
   for (let index = 0; index < count; index += 1) {
@@ -35,7 +35,7 @@ export function importedCount(events: readonly Event[]): number {
   return count;
 }
 
-/** The events that came about here: all that resumption may rest on. */
+/** The events that this server made: the only ones that a run may be resumed from. */
 export function ownEvents(events: readonly Event[]): readonly Event[] {
   const count = importedCount(events);
   return count === 0 ? events : events.slice(count);
@@ -52,7 +52,4 @@ export function refuseImportedAnswers(message: Content | undefined, events: read
 }
 
 export const importedHistory = (what: string): AppError =>
-  new AppError(
-    'imported_history',
-    `${what}: what this server did not do itself cannot be gone on with. Say something new`,
-  );
+  new AppError('imported_history', `${what}: this server cannot resume what it did not do itself. Send a new message`);

@@ -7,7 +7,7 @@ import type { responseFields } from '../schemas/event.ts';
 /** The model of new apps, judges and simulated users that name none; ADK's default as well. */
 export const defaultModel = 'gemini-3.5-flash';
 
-/** What a model is told about one function. `parameters` and `response` are JSON Schema; adapters translate. */
+/** A function as the model sees it. `parameters` and `response` are JSON Schema; adapters translate them. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export interface GenerateConfig {
   /** One text; sections are joined by a blank line. */
   systemInstruction?: string;
   tools?: ToolEntry[];
-  /** JSON Schema of the answer. Adapters translate it to what their provider takes. */
+  /** JSON Schema of the response. Adapters translate it for their provider. */
   responseSchema?: JsonObject;
   responseMimeType?: string;
   temperature?: number;
@@ -51,7 +51,7 @@ export interface ModelRequest {
   liveConfig?: JsonObject;
   /** When the provider should keep the beginning of the request for later ones. */
   contextCache?: ContextCacheConfig;
-  /** Told of every try that failed and will be repeated, before the wait. For traces; never serialised. */
+  /** Called for every failed attempt that will be repeated, before the delay. For traces; never serialised. */
   onRetry?: (retry: ModelRetry) => void;
 }
 
@@ -65,7 +65,7 @@ export interface ContextCacheConfig {
   readonly minTokens?: number;
 }
 
-/** One failed try of a call. `attempt` counts from 1; `delayMs` is the wait before the next. */
+/** One failed attempt. `attempt` counts from 1; `delayMs` is the delay before the next one. */
 export interface ModelRetry {
   readonly attempt: number;
   readonly delayMs: number;
@@ -74,10 +74,10 @@ export interface ModelRetry {
 
 type ResponseFields = { [Field in keyof typeof responseFields]?: z.infer<(typeof responseFields)[Field]> };
 
-/** What a model answers: a fragment (`partial`) or the whole. Errors the provider reports are fields, not exceptions. */
+/** A response of a model: a chunk (`partial`) or complete. Errors that the provider reports are fields, not exceptions. */
 export type ModelResponse = ResponseFields;
 
-/** What a tool asks the model that leads its agent, beside the agent's turn. */
+/** A request that a tool makes to its agent's model (MCP sampling), outside the agent's own steps. */
 export type SideRequest = Pick<ModelRequest, 'contents' | 'config'>;
 
 export interface SideResponse {
@@ -86,26 +86,26 @@ export interface SideResponse {
   readonly response: ModelResponse;
 }
 
-/** What a live client sends, in order. */
+/** One input of a live client. */
 export type LiveInput =
   | { readonly kind: 'content'; readonly content: Content }
   | { readonly kind: 'blob'; readonly blob: Blob }
   | { readonly kind: 'activityStart' }
   | { readonly kind: 'activityEnd' }
-  /** The microphone is off for now. */
+  /** The microphone was turned off. */
   | { readonly kind: 'audioStreamEnd' };
 
 /** Talks to one provider about one model. */
 export interface Model {
   readonly name: string;
   /**
-   * Yields partial responses when `request.stream`, then exactly one whole response. Throws ModelError when the
-   * provider cannot be reached or refuses. Stops soon after `signal` aborts.
+   * Yields chunks if `request.stream`, then exactly one complete response. Throws ModelError if the provider cannot be
+   * reached or refuses. Stops soon after `signal` aborts.
    */
   generate(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelResponse>;
   /** Opens a two-way conversation. The end of `input` ends it. Absent: the model is served turn by turn. */
   connect?(request: ModelRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): AsyncIterable<ModelResponse>;
-  /** `media`: only a client that sends sound or pictures is worth a connection, others are served turn by turn. Default `all`. */
+  /** `media`: connects only for clients that send audio or images; others are served turn by turn. Default `all`. */
   readonly connectsFor?: 'all' | 'media';
 }
 

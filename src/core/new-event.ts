@@ -5,15 +5,15 @@ import type { RunContext } from './runtime.ts';
 
 let lastMicros = 0;
 
-/** Seconds since the epoch, later than any time this process gave before, even when the clock is set back. */
+/** Seconds since the epoch, strictly greater than any earlier result in this process, even if the clock is set back. */
 export function eventTime(): number {
   lastMicros = Math.max(Date.now() * 1_000, lastMicros + 1);
   return lastMicros / 1e6;
 }
 
 /**
- * A fresh event of a run: new id, the time now, the context's invocation and branch, no credential in its error.
- * Absent fields are left out.
+ * Makes an event of a run: new id, current time, the context's invocation and branch, credentials removed from the error
+ * message.
  */
 export function newEvent(
   ctx: Pick<RunContext, 'invocationId' | 'branch'>,

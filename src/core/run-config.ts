@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import { limitOf } from '../base/timers.ts';
 import { RunConfig } from '../schemas/run.ts';
 
-/** The limits of a run where nobody set another. Times are in milliseconds. */
+/** The limits of a run without configuration. Times are in milliseconds. */
 export const defaultLimits = {
   maxLlmCalls: 500,
   maxParallelToolCalls: 16,
@@ -10,9 +10,9 @@ export const defaultLimits = {
   toolTimeoutMs: 60_000,
 } as const;
 
-/** Who says how a run goes, the most powerful first; all may leave out what they do not care for. */
+/** The three sources of a run's configuration, the most powerful first. Each may leave out any field. */
 export interface RunConfigSources {
-  /** Whoever started the server. */
+  /** The settings of the server. */
   readonly operator?: RunConfig | undefined;
   /** The author of the app. */
   readonly app?: RunConfig | undefined;
@@ -21,9 +21,9 @@ export interface RunConfigSources {
 }
 
 /**
- * How a run goes. Of its limits the smallest one holds: an app can tighten what the operator set, and set its own where
- * he set none; a request can only tighten. 0 is no limit to the operator and the app, and says nothing in a request. In
- * the answer, no limit is Infinity. Everything else is the request's to say, then the app's, then the operator's.
+ * The effective configuration of a run. The smallest limit wins: an app can lower the operator's limit, or set its own if
+ * the operator sets none; a request can only lower it. 0 means no limit for the operator and the app, and is ignored in a
+ * request. In the result, no limit is Infinity. For all other fields the request overrides the app, the app the operator.
  */
 export function runConfigFor({ operator = {}, app = {}, request = {} }: RunConfigSources): RunConfig {
   const limit = (name: keyof typeof defaultLimits): number => {
@@ -43,7 +43,7 @@ export function runConfigFor({ operator = {}, app = {}, request = {} }: RunConfi
   };
 }
 
-/** Checks what the author of an app says. Throws ConfigurationException. */
+/** Checks the `runConfig` of an app. Throws ConfigurationException. */
 export function checkRunConfig(app: string, runConfig: RunConfig | undefined): void {
   const [issue] = RunConfig.optional().safeParse(runConfig).error?.issues ?? [];
   if (!issue) return;

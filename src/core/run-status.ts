@@ -7,15 +7,15 @@ import { keyOf, type Session } from '../schemas/session.ts';
 /** How a run ended. */
 type RunOutcome = Pick<Run, 'status' | 'error' | 'openCalls'>;
 
-/** Whether the stream of a run shows a stored event: the user's own messages are not shown back. */
+/** Whether the stream of a run contains a stored event: it leaves out the user's own messages. */
 export const isShown = ({ author, inputTranscription, actions }: Event): boolean =>
   author !== 'user' || inputTranscription !== undefined || actions.compaction !== undefined;
 
-/** The stored events that the stream of a run shows, in order. */
+/** The stored events that the stream of a run contains, in order. */
 export const shownEvents = (session: Session, runId: string): Event[] =>
   session.events.filter((event) => event.invocationId === runId && isShown(event));
 
-/** The runs of a session as its events tell of them, oldest first. They are taken to be over. */
+/** The runs of a session derived from its events, oldest first. They are assumed to have ended. */
 export function deriveRuns(session: Session): Run[] {
   const byRun = new Map<string, Event[]>();
   for (const event of session.events) {
@@ -27,7 +27,7 @@ export function deriveRuns(session: Session): Run[] {
   return [...byRun].filter(([, events]) => isRun(events)).map(([id, events]) => runOf(session, id, events, answered));
 }
 
-/** One of them; `undefined` when no event tells of it. */
+/** One run derived from its events; `undefined` if there are none. */
 export function deriveRun(session: Session, id: string): Run | undefined {
   const first = session.events.findIndex((event) => event.invocationId === id);
   if (first < 0) return undefined;
@@ -38,7 +38,7 @@ export function deriveRun(session: Session, id: string): Run | undefined {
   return runOf(session, id, events, answered);
 }
 
-/** Whether somebody said something: changes of the state and rewinds are stored under ids of their own. */
+/** Whether the events are those of a run: state changes and rewinds also have invocation ids, but no message. */
 const isRun = (events: readonly Event[]): boolean =>
   events.some(
     ({ author, content, inputTranscription }) => author !== 'user' || content !== undefined || inputTranscription,
@@ -69,11 +69,11 @@ function outcomeOf(last: Event | undefined, openCalls: OpenCall[]): RunOutcome {
   return openCalls.length > 0 ? { status: 'waiting', openCalls } : { status: 'done' };
 }
 
-/** Whether the event is what a model that failed left: its code is the provider's word for that. */
+/** Whether a failed model call made this event: then its `errorCode` is the provider's own. */
 const isModelFailure = ({ customMetadata }: Event): boolean =>
   isJsonObject(customMetadata) && customMetadata['errorCategory'] !== undefined;
 
-/** What a run that something ended is called. */
+/** The outcome of a run that an error ended. */
 export function outcomeOfFailure(failure: unknown): RunOutcome {
   const { code, message } = describeError(failure);
   return { status: statusOfFailure(code), error: { code, message } };
@@ -82,7 +82,7 @@ export function outcomeOfFailure(failure: unknown): RunOutcome {
 const statusOfFailure = (code: string): RunStatus =>
   code === 'run_cancelled' ? 'cancelled' : code === 'run_interrupted' ? 'interrupted' : 'failed';
 
-/** What a run that is over was ended by; `undefined` when it ended by itself, if only with a model's error. */
+/** The error that ended a run; `undefined` if it ended by itself, even with the error of a model. */
 export const failureOf = ({ error }: Run): AppError | undefined =>
   error && isOurs(error.code) ? new AppError(error.code, error.message) : undefined;
 

@@ -5,29 +5,28 @@ import type { ArtifactVersion, ListEventsResponse, MemoryEntry } from '../schema
 import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
 
 /**
- * Keeps conversations. `appendEvent` is the only way an event, and the state it carries, gets stored; an event is
- * stored once it resolves. Sessions handed out share frozen events but no array and no map with the store.
+ * Stores sessions. `appendEvent` is the only way to store an event and its state changes; the event is durable once it
+ * resolves. Returned sessions share frozen events with the store, but no array and no map.
  */
 export interface SessionService {
   /**
    * A blank or absent id is generated (UUID). Initial `app:` and `user:` keys go to their scopes, `temp:` keys are
-   * dropped; `events` are stored in order with what they changed in the session's own state: they are past, so what they
-   * once wrote to `app:` and `user:` keys is not written again. Throws `session_exists`.
+   * dropped; `events` are stored in order. Their deltas change the session's own state, but not `app:` and `user:` keys,
+   * because they are past. Throws `session_exists`.
    */
   createSession(owner: SessionOwner, options?: NewSession): Promise<Session>;
   /**
    * The session with its merged state (app, user, session), or `undefined`. An evaluation session (its id starts with
-   * `___eval___session___`) is found under any user of its app, for views that know the id only.
+   * `___eval___session___`) is found under any user of its app, for views that know only the id.
    */
   getSession(key: SessionKey, config?: GetSessionConfig): Promise<Session | undefined>;
   /**
-   * The same with events that are pulled, so that a history which is larger than memory can be read. Only stores that need
-   * not hold it have it.
+   * The same with lazily read events, for histories larger than memory. Optional: in-memory stores do not need it.
    */
   readSession?(key: SessionKey, config?: GetSessionConfig): Promise<SessionReading | undefined>;
-  /** The owner's sessions without events, with merged state; evaluation sessions left out. */
+  /** The owner's sessions without events, with merged state. Leaves out evaluation sessions. */
   listSessions(owner: SessionOwner): Promise<Session[]>;
-  /** Unknown sessions are no error. With `only`, a session that was created under the key since is left alone. */
+  /** An unknown session is no error. With `only`, a newer session with the same key is not deleted. */
   deleteSession(key: SessionKey, only?: Generation): Promise<void>;
   /**
    * A page of events, at the cost of a page; `total` counts all stored ones. Throws `session_not_found`, and
@@ -35,19 +34,19 @@ export interface SessionService {
    */
   listEvents(key: SessionKey, page?: EventPage): Promise<ListEventsResponse>;
   /**
-   * Stores a whole event, applies its state delta (`null` deletes a key) to the store and to `session`, and returns
-   * the stored, frozen event: without `temp:` keys, which live on in `session` only. A partial event is returned
-   * unchanged and not stored. An id that is stored already is refused as `invalid_request`. Throws
-   * `session_not_found` when the session is gone, also if another was created under its key since.
+   * Stores an event, applies its state delta (`null` deletes a key) to the store and to `session`, and returns the stored,
+   * frozen event: without `temp:` keys, which remain in `session` only. Returns a partial event unchanged and does not
+   * store it. Throws `invalid_request` for an id that is stored already, and `session_not_found` if the session was
+   * deleted, even if a new one has its key.
    *
-   * With a `guard`, the append happens only while the run still owns the session (else `session_changed`), and once
-   * for each step: what is stored for the step already is returned instead. Stores that several servers share check
-   * it in the transaction that appends; the others may ignore it.
+   * With a `guard`, it appends only while the run still owns the session (else `session_changed`), and once for each
+   * step: if an event of this step is stored already, it returns that. Stores that several servers share check the guard
+   * in the appending transaction; others may ignore it.
    */
   appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event>;
-  /** The session's own state as it was created. Stores that do not keep it have no such method. */
+  /** The session's own state at its creation. Absent in stores that do not keep it. */
   initialState?(session: Session): Promise<State>;
-  /** Releases what the service holds for a session that will not be used for a while. */
+  /** Releases the resources of a session that will not be used for a while. */
   closeSession(session: Session): Promise<void>;
   /** Resolves when the store can be reached. Throws `unavailable`. */
   check?(): Promise<void>;
@@ -55,7 +54,7 @@ export interface SessionService {
   close?(): Promise<void>;
 }
 
-/** By what right a run appends: it holds the session under this number, and this is its `step`-th stored event. */
+/** Proof that a run may append: its fencing token, and the number of this event among its stored ones. */
 export interface AppendGuard {
   /** The generation of the session it runs in. */
   readonly session: number;
@@ -68,13 +67,13 @@ export interface NewSession {
   readonly sessionId?: string;
   readonly state?: State;
   readonly events?: readonly Event[];
-  /** How many of the events, from the first, a client brought along: they are marked (`isImported`) wherever they are read. Default 0. */
+  /** How many of the events, from the first, a client imported: the store marks them (`isImported`) on each read. Default 0. */
   readonly imported?: number;
-  /** Of a session that comes from another store, in seconds; a store whose times are its own need not keep it. */
+  /** In seconds, for a session copied from another store. A store that sets its own times may ignore it. */
   readonly lastUpdateTime?: number;
 }
 
-/** A session whose events come in order as they are asked for, once. */
+/** A session whose events are read lazily, in order and once. */
 export interface SessionReading extends Omit<Session, 'events'> {
   readonly events: Iterable<Event> | AsyncIterable<Event>;
 }
@@ -82,9 +81,9 @@ export interface SessionReading extends Omit<Session, 'events'> {
 export interface EventPage {
   /** Default 100, at most 1,000. */
   readonly pageSize?: number;
-  /** Bytes, roughly: the page ends with the event that reaches them. Default 16 MB. */
+  /** Approximate bytes: the page ends with the event that reaches them. Default 16 MB. */
   readonly maxBytes?: number;
-  /** From the page before, which was asked for with the same other options. */
+  /** From the previous page, with otherwise equal options. */
   readonly pageToken?: string;
   /** In stored order (default), or newest first. */
   readonly order?: 'asc' | 'desc';
@@ -95,18 +94,18 @@ export interface EventPage {
   readonly before?: string;
 }
 
-/** Keeps versioned files beside a session. Names starting with `user:` belong to the user and show in each of the user's sessions. */
+/** Stores versioned files of a session. Names that start with `user:` belong to the user and appear in all of the user's sessions. */
 export interface ArtifactService {
   /** Stores a new version (from 0) of inline data, text or a file reference, and returns its number. */
   saveArtifact(key: SessionKey, name: string, artifact: Part, metadata?: JsonObject): Promise<number>;
-  /** The same for a copy of a version that has a number: it keeps that, unless it or a later one is taken. */
+  /** The same for a copy of a version. It keeps its number unless that or a later one exists. */
   saveArtifactCopy?(key: SessionKey, name: string, artifact: Part, copied: CopiedVersion): Promise<number>;
   /**
-   * The same for content that is not held in memory: inline data of any size. Only stores that can stream have it. Throws
-   * what `bytes` throws, and then stores nothing.
+   * The same for streamed content of any size. Absent in stores that cannot stream. Throws what `bytes` throws, and then
+   * stores nothing.
    */
   saveArtifactContent?(key: SessionKey, name: string, content: NewContent, metadata?: JsonObject): Promise<number>;
-  /** Inline data or text without reading it; `undefined` when there is none. Only stores that can stream have it. */
+  /** Opens inline data or text as a stream; `undefined` if there is none. Absent in stores that cannot stream. */
   openArtifact?(key: SessionKey, name: string, version?: number): Promise<StoredContent | undefined>;
   /** The latest version unless one is named; `undefined` when there is none. */
   loadArtifact(key: SessionKey, name: string, version?: number): Promise<Part | undefined>;
@@ -114,13 +113,13 @@ export interface ArtifactService {
   listArtifactKeys(key: SessionKey): Promise<string[]>;
   /** Ascending; empty when the artifact does not exist. */
   listVersions(key: SessionKey, name: string): Promise<StoredArtifactVersion[]>;
-  /** All versions; unknown artifacts are no error. */
+  /** Deletes all versions. An unknown artifact is no error. */
   deleteArtifact(key: SessionKey, name: string): Promise<void>;
-  /** Everything of a session that is being deleted; the user's artifacts stay. */
+  /** Deletes all artifacts of a session; the user's artifacts stay. */
   deleteSessionArtifacts(key: SessionKey): Promise<void>;
   /**
-   * Deletes old versions, and what nothing leads to any more, such as uploads that broke off. Gives the number of the
-   * versions. The newest version of an artifact stays, all that stay keep their numbers, and saves go on counting.
+   * Deletes old versions, and orphaned data such as aborted uploads. Returns the number of deleted versions. The newest
+   * version of each artifact stays, versions keep their numbers, and later saves continue the count.
    */
   collectGarbage?(limits: VersionLimits, options: CollectOptions): Promise<number>;
   /** Resolves when the store can be reached. Throws `unavailable`. */
@@ -128,67 +127,67 @@ export interface ArtifactService {
   close?(): Promise<void>;
 }
 
-/** What a copy takes over from the version it is made of. */
+/** What a copy keeps of its original version. */
 export interface CopiedVersion {
   readonly version: number;
   readonly metadata: JsonObject;
 }
 
-/** Which versions of an artifact are old: any of these is enough, and none are without a limit. */
+/** Which versions of an artifact are old: those that exceed any of the limits. */
 export interface VersionLimits {
-  /** There are so many newer ones; at least 1. */
+  /** Number of newest versions to keep; at least 1. */
   readonly keep?: number | undefined;
-  /** It was saved before this time, in seconds since the epoch, and is not the newest. */
+  /** Versions saved before this time are old, in seconds since the epoch; never the newest one. */
   readonly savedBefore?: number | undefined;
 }
 
 export interface CollectOptions {
   readonly signal: AbortSignal;
-  /** Nothing is deleted: only counted. */
+  /** Count only; delete nothing. */
   readonly isTrial: boolean;
 }
 
-/** Bytes on their way into an artifact store. */
+/** Content to store. */
 export interface NewContent {
   readonly mimeType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Bytes in an artifact store. */
+/** Stored content. */
 export interface StoredContent {
   readonly about: StoredArtifactVersion;
   readonly size: number;
-  /** Reads from `start` up to, not including, `end`. Pulled: nothing is read ahead of who reads. */
+  /** Reads from `start` up to, not including, `end`, on demand. */
   read(range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
 }
 
-/** A version as its store knows it. */
+/** A stored version with its size. */
 export interface StoredArtifactVersion extends ArtifactVersion {
-  /** Bytes of content, where they are known without loading it. */
+  /** Bytes of content, if the store knows them without loading it. */
   readonly size?: number;
 }
 
-/** Remembers sessions and finds what fits a question, across the sessions of one user of one app. */
+/** Searches messages across the sessions of one user of one app. */
 export interface MemoryService {
-  /** Takes in the session's messages, replacing what it held of that session. */
+  /** Adds the session's messages, and replaces earlier ones of the same session. */
   addSessionToMemory(session: Session): Promise<void>;
-  /** Entries that hold any word of the query, oldest first. Words are runs of Unicode letters and digits; case is ignored. */
+  /** Entries that contain any word of the query, oldest first. Words are runs of Unicode letters and digits; case is ignored. */
   searchMemory(owner: SessionOwner, query: string): Promise<MemoryEntry[]>;
-  /** Forgets a session that is being deleted. */
+  /** Deletes the entries of a session. */
   deleteSessionMemory(key: SessionKey): Promise<void>;
   /** Resolves when the store can be reached. Throws `unavailable`. */
   check?(): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** What a run may store to. Artifacts and memory are optional: tools that need them get an error when they are absent. */
+/** The services of a run. Artifacts and memories are optional: tools that need them get an error if they are absent. */
 export interface Services {
   readonly sessions: SessionService;
   readonly artifacts?: ArtifactService;
   readonly memories?: MemoryService;
 }
 
-/** Makes a short account of a stretch of history. `undefined`: nothing worth keeping, so nothing is compacted. */
+/** Summarises events. `undefined`: there is nothing to summarise, so the events stay. */
 export interface EventsSummarizer {
   summarize(events: readonly Event[], signal: AbortSignal): Promise<Content | undefined>;
 }

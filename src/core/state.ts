@@ -2,14 +2,14 @@ import { AppError } from '../base/errors.ts';
 import { deepFreeze, define, isJsonObject, type JsonObject, toJson } from '../base/json.ts';
 
 /**
- * A session's state as one callback or tool sees it: reads see own writes, and every write is also noted in the
- * `delta` that travels with the event. A value that is read is a private copy: change it, then `set` it.
+ * A session's state for one callback or tool. Reads see earlier writes, and every write also goes into the `delta` of the
+ * event. `get` returns a private copy: change it, then `set` it.
  */
 export class StateView {
   readonly #base: JsonObject;
   readonly #delta: JsonObject;
 
-  /** `base` is the live session state, which writes reach at once; `delta` is the event's `actions.stateDelta`. */
+  /** `base` is the live session state, which writes change at once; `delta` is the event's `actions.stateDelta`. */
   constructor(base: JsonObject, delta: JsonObject) {
     this.#base = base;
     this.#delta = delta;

@@ -11,15 +11,15 @@ interface Hole {
   readonly artifact?: string;
 }
 
-/** An instruction with its holes found, once for all runs. */
+/** A parsed instruction: texts and placeholders. Parsed once for all runs. */
 export type Template = readonly (string | Hole)[];
 
-// Braces around text without braces; more than one pair counts as one.
+// One or more pairs of braces around text without braces.
 const token = /\{+[^{}]*\}+/g;
 const stateKey = /^(?:(?:app|user|temp):)?[\p{ID_Start}_][\p{ID_Continue}]*$/u;
 const artifactPrefix = 'artifact.';
 
-/** Finds `{key}`, `{app:key}`, `{user:key}`, `{temp:key}` and `{artifact.name}`, each with an optional `?`. Other braces are text. */
+/** Parses `{key}`, `{app:key}`, `{user:key}`, `{temp:key}` and `{artifact.name}`, each with an optional `?`. Other braces are text. */
 export function compileTemplate(text: string): Template {
   const pieces: (string | Hole)[] = [];
   let from = 0;
@@ -44,7 +44,7 @@ function holeOf(source: string): Hole | undefined {
   return stateKey.test(key) ? { source, optional, key } : undefined;
 }
 
-/** Fills the holes from state and artifacts. Throws ConfigurationException when something that is not optional is missing. */
+/** Fills the placeholders from state and artifacts. Throws ConfigurationException if a required one is missing. */
 export async function fillTemplate(template: Template, ctx: RunContext): Promise<string> {
   let text = '';
   for (const piece of template) text += typeof piece === 'string' ? piece : await valueOf(piece, ctx);

@@ -7,18 +7,18 @@ import { endOfTurn } from './end-of-turn.ts';
 
 const lastFramesMs = 2_000;
 
-/** The runs that clients have started and that are not over. */
+/** The active runs that were started by an open request, including those whose client has disconnected. */
 export class ActiveRuns {
   readonly #open = new Bag<ActiveRun>();
   readonly #detachedMs: number;
   #empty: (() => void) | undefined;
 
-  /** `detachedMs`: how long a run may go on without its client. */
+  /** `detachedMs`: how long a run may continue after its client disconnected. */
   constructor(detachedMs: number) {
     this.#detachedMs = detachedMs;
   }
 
-  /** Begins a run that answers through this response. Call its `done` when it is over. */
+  /** Registers a run that writes to this response. Call its `done` when it ends. */
   open(response: ServerResponse, onDisconnect: OnDisconnect = 'cancel'): ActiveRun {
     const run = new ActiveRun(response, onDisconnect === 'continue' ? this.#detachedMs : 0, () => {
       this.#open.delete(run);
@@ -28,7 +28,7 @@ export class ActiveRuns {
     return run;
   }
 
-  /** Waits `graceMs` for the runs to end, then cancels the rest and lets their last frames leave. */
+  /** Waits `graceMs` for the runs to end, then cancels the others and lets them write their last frames. */
   async drain(graceMs: number): Promise<void> {
     if (!(await this.#ended(graceMs))) {
       for (const run of this.#open.all()) run.cancel('The server is shutting down');
@@ -50,7 +50,7 @@ export class ActiveRuns {
   }
 }
 
-/** One run and the client that waits for it. */
+/** One run and the client that waits for its response. */
 export class ActiveRun implements Bagged {
   place = 0;
   readonly #controller = new AbortController();
@@ -69,12 +69,12 @@ export class ActiveRun implements Bagged {
     if (response.destroyed) this.#onClose();
   }
 
-  /** Aborts when the run shall end: its client left, or the server closes. */
+  /** Aborts when the client disconnects, or when the server closes. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Nobody reads the answer any more. */
+  /** Whether the client has disconnected. */
   get clientLeft(): boolean {
     return this.#clientLeft;
   }

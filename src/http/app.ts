@@ -63,13 +63,13 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     isClosing,
   });
 
-  // Fastify takes its body for content to be checked; to us it is a method like others we do not know.
+  // By default Fastify parses a QUERY body first; here QUERY is an unknown method like any other.
   app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJsonBody);
-  // First, so that it closes the connections of requests the guard refuses.
+  // Registered first, so that it closes the connections of requests that the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   const limitBodyMemory = bodyMemoryLimiter(config);
@@ -111,7 +111,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   return app;
 }
 
-/** Limits on what a client may send, and for how long it may take. */
+/** Limits on the size and duration of requests. */
 function serverOptions(config: HttpConfig): FastifyHttpOptions<Server> {
   return {
     logger: false, // a child logger per request is dear; the error handler logs what matters

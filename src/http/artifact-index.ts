@@ -2,10 +2,10 @@ import type { ArtifactService, StoredArtifactVersion } from '../core/services.ts
 import type { IndexedArtifact } from '../schemas/extensions.ts';
 import type { SessionKey } from '../schemas/session.ts';
 
-/** Remote stores answer one question at a time slowly, and too many at once not at all. */
+/** Parallel calls: remote stores are slow one by one, and refuse too many at once. */
 const atOnce = 16;
 
-/** Everything about the artifacts of a session and its user, but their content; sorted by name. */
+/** The artifacts of a session and its user with all versions, without content, sorted by name. */
 export async function artifactIndex(artifacts: ArtifactService, key: SessionKey): Promise<IndexedArtifact[]> {
   const names = await artifacts.listArtifactKeys(key);
   const found: IndexedArtifact[] = [];

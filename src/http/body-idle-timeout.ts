@@ -2,15 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerClientError, lateRequest } from './client-errors.ts';
 
-/** How often the time is looked at before it is over. */
+/** How often the idle time is checked before it expires. */
 const looks = 6;
 
-/** By socket: the request whose body is limited by its silence. */
+/** By socket: the request whose body has an idle timeout instead of a total one. */
 const limitedBodies = new WeakMap<Socket, IncomingMessage>();
 
 /**
- * Lets the body of a request take any time, as long as it is never silent for `idleMs` while we wait for it. What comes
- * after the answer has that time in all, so that a client which sends first and reads then gets its answer.
+ * Replaces the total timeout of a request body by an idle timeout: the client must not pause for `idleMs` while the server
+ * waits for data. After the response, the rest of the body gets `idleMs` in total, so that a client that sends everything
+ * before it reads still gets the response.
  */
 export function limitBodyIdleTime(request: IncomingMessage, response: ServerResponse, idleMs: number): void {
   const { socket } = request;

@@ -1,12 +1,12 @@
-/** What of a content of known size a request wants: from `start` up to, not including, `end`. */
+/** A range of bytes: from `start` up to, not including, `end`. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Reads a Range header (RFC 9110, 14.2). `undefined`: all of it, which is also the answer to what we do not understand
- * and to several ranges at once. `none`: nothing of what is there.
+ * Reads a Range header (RFC 9110, 14.2). `undefined`: the whole content, also for an invalid header and for several
+ * ranges. `none`: the range is not satisfiable.
  */
 export function byteRange(header: string | undefined, size: number): ByteRange | 'none' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');

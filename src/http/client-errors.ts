@@ -5,10 +5,10 @@ import { AppError } from '../base/errors.ts';
 import { lingeringClose, isLingering } from './lingering-close.ts';
 import { problemOf, problemType } from './problems.ts';
 
-/** What Node throws for a connection that sends no request. */
+/** What Node reports for a connection without a valid request. */
 export interface ClientError extends Error {
   readonly code?: string;
-  /** What came. */
+  /** The received bytes. */
   readonly rawPacket?: unknown;
 }
 
@@ -18,14 +18,14 @@ const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT';
 export const lateRequest = (): ClientError => Object.assign(new Error('The request is late'), { code: lateCode });
 export const isLate = ({ code }: ClientError): boolean => code === lateCode;
 
-/** Answers what Node could not read as a request (before any route is known), and closes the connection. */
+/** Responds to data that Node could not parse as a request (before any route is known), and closes the connection. */
 export function answerClientError(error: ClientError, socket: Socket): void {
   if (isLingering(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) socket.destroy();
   else answerOutright(socket, asAppError(error), isLate(error) ? 408 : undefined);
 }
 
-/** Answers an error on a connection that Fastify does not know, and closes it. */
+/** Writes an error response on a connection that Fastify does not manage, and closes it. */
 export function answerOutright(socket: Socket, error: AppError, status?: number): void {
   const requestId = randomUUID();
   const problem = { ...problemOf(error, undefined, status), requestId };
@@ -37,13 +37,13 @@ export function answerOutright(socket: Socket, error: AppError, status?: number)
   lingeringClose(socket, { briefly: true });
 }
 
-/** The response that is being made on this socket. Once it has begun, what we write would end up in its body. */
+/** The active response on this socket. Once its headers are sent, anything else written would become part of its body. */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   const response: unknown = Reflect.get(socket, '_httpMessage'); // Node's own handler looks at the same field
   return response instanceof ServerResponse ? response : undefined;
 }
 
-/** A request line as HTTP has it: then it is the method that Node does not know. */
+/** A valid HTTP request line: if Node rejects one, it does not know the method. */
 const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 function asAppError({ code, rawPacket }: ClientError): AppError {

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * What every answer says, unless its route knows better: its request's id, that nothing may keep it or guess its type,
- * and that pages of other sites may not embed it (`isShared`: one that may read it asks).
+ * Sets the headers of every response, which routes may override: the request id, no caching, no type sniffing, and no
+ * embedding by pages of other sites (`isShared`: the page's origin is allowed).
  */
 export function setCommonHeaders(request: FastifyRequest, reply: FastifyReply, isShared: boolean): void {
   reply.header('x-request-id', request.id);

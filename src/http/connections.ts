@@ -12,7 +12,7 @@ import {
 } from './client-errors.ts';
 import { isLingering } from './lingering-close.ts';
 
-/** Silence after which a connection is looked at. */
+/** Idle time after which a connection is checked. */
 const silenceMs = 15_000;
 
 export interface ConnectionLimits {
@@ -21,26 +21,26 @@ export interface ConnectionLimits {
   readonly stallMs: number;
 }
 
-/** Lets no client hold a connection by doing nothing: half a request, an answer it does not read, or none of either. */
+/** Closes connections whose client does nothing: sends half a request, does not read its response, or neither. */
 export function limitConnections(server: Server, { maxConnections, stallMs }: ConnectionLimits): void {
   server.maxConnections = maxConnections;
   server.timeout = silenceMs;
   server.on('timeout', (socket: Socket) => onSocketTimeout(socket, stallMs));
-  // When all places are taken, the connections between two requests make room.
+  // At the limit, idle keep-alive connections are closed to make room.
   server.on('drop', () => server.closeIdleConnections());
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     answerOutright(socket, new AppError('not_supported', 'CONNECT is not supported'));
   });
 }
 
-/** With a listener, Node leaves all connections that are silent to it: those between two requests, too. */
+/** Node leaves all idle connections to a `timeout` listener, including those between two requests. */
 function onSocketTimeout(socket: Socket, stallMs: number): void {
   if (isLingering(socket)) return;
   if (socket.writableLength > 0) {
     if ((socket.timeout ?? 0) >= stallMs) socket.destroy();
     else socket.setTimeout(stallMs);
   } else if (!responseOn(socket)) {
-    socket.destroy(); // between two requests, or behind the answer to half of one
+    socket.destroy(); // between two requests, or after the response to an incomplete one
   } else if (hasHalfRequest(socket) && !hasBodyIdleTimeout(socket)) {
     answerClientError(lateRequest(), socket);
   }
@@ -51,7 +51,7 @@ function hasHalfRequest(socket: Socket): boolean {
   return parser?.incoming?.complete === false;
 }
 
-/** Node's limit on the whole time of a request goes for all but those that may take any time. */
+/** Applies Node's total request timeout, except to bodies with an idle timeout. */
 export function onClientError(error: ClientError, socket: Socket): void {
   if (!isLate(error) || !hasBodyIdleTimeout(socket)) answerClientError(error, socket);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What a page of ours may do: nothing but load from, and talk to, this server. */
+/** The policy of the server's own pages: they may load from and connect to this server only. */
 const strict: Readonly<Record<string, readonly string[]>> = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
@@ -15,7 +15,7 @@ const strict: Readonly<Record<string, readonly string[]>> = {
   'frame-ancestors': ["'none'"],
 };
 
-/** Headers of a page with this HTML: its own inline scripts and styles are let through by their hashes. */
+/** Security headers of a page with this HTML. They allow its inline scripts and styles by their hashes. */
 export function pageSecurityHeaders(html: string): Record<string, string> {
   return headersFor({
     ...strict,
@@ -25,8 +25,8 @@ export function pageSecurityHeaders(html: string): Record<string, string> {
 }
 
 /**
- * Headers of a user interface that somebody else built, such as ADK's: it may style inline, load the fonts it names
- * and compile WebAssembly (its graphs), and the event handlers in its first page work. It still runs no other script.
+ * Security headers of a third-party web UI such as ADK's: they also allow inline styles, Google fonts, WebAssembly (for
+ * its graphs) and the event handlers in its first page, but no other scripts.
  */
 export function foreignPageSecurityHeaders(html: string): Record<string, string> {
   const handlers = hashesOf(html, /\son\w+="([^"]*)"/g);

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { type CorsConfig, corsHeaders, type HttpConfig } from './deps.ts';
 
-/** Headers of answers that a page may read: all of ours that say more than the body. */
+/** Response headers that pages of other origins may read. */
 const exposedHeaders = [
   'x-run-id',
   'x-request-id',
@@ -18,7 +18,7 @@ const exposedHeaders = [
   'accept-ranges',
 ];
 
-/** What the `--allow-origin` flag stands for: every path, without credentials. */
+/** The CORS configuration for `--allow-origin`: every path, without credentials. */
 const defaults: Omit<CorsConfig, 'origins'> = {
   mapping: '/**',
   methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { isJsonObject } from '../base/json.ts';
 import type { RunRequest } from '../schemas/run.ts';
 
-/** Paths that say which user but not which app. */
+/** Paths that name no app. */
 const withoutApp = /^\/(?:users\/|app-info(?:\?|$))/;
 
-/** The path of a request that names no app, with the default one in it; the body of a run gets it below. */
+/** Adds the default app to a path that names none. `runRequestFor` does the same for the body of a run. */
 export const withDefaultApp = (url: string, app: string): string =>
   withoutApp.test(url) ? `/apps/${encodeURIComponent(app)}${url}` : url;
 

@@ -27,16 +27,16 @@ export interface StartOptions {
   readonly onQueued?: ((runId: string) => void) | undefined;
 }
 
-/** What the routes need of the runner. Whatever is the caller's fault is thrown by `start`, before the first event. */
+/** What the routes need of the runner. `start` throws errors that are the caller's fault, before the first event. */
 export interface RunStarter {
   start(request: RunRequest, signal: AbortSignal, options?: StartOptions): Promise<RunEvents>;
 }
 
-/** What starts a conversation over a live connection. */
+/** The request that starts a live conversation. */
 export interface LiveRunRequest extends SessionKey {
   readonly onBusy?: OnBusy | undefined;
   readonly runConfig?: RunConfig | undefined;
-  /** Told of a message that makes no sense; the conversation goes on. */
+  /** Called for an invalid message; the conversation continues. */
   readonly onRefused?: (error: Error) => void;
 }
 
@@ -105,10 +105,10 @@ export interface HttpConfig {
   readonly allowHosts: readonly string[];
   /** Origins, as the browser sends them, that may call besides our own. */
   readonly allowOrigins: readonly string[];
-  /** Absent: derived from `allowOrigins`; no cross-origin access when that is empty, too. */
+  /** Absent: derived from `allowOrigins`; no cross-origin access if that is empty too. */
   readonly cors?: CorsConfig;
   readonly bodyLimitBytes: number;
-  /** What request bodies may take together; more have to wait. */
+  /** Memory for all request bodies; further requests wait. */
   readonly bodiesLimitBytes: number;
   /** Largest artifact that is streamed into its store. */
   readonly artifactLimitBytes: number;
@@ -119,29 +119,29 @@ export interface HttpConfig {
   readonly builderRoot?: string;
   /** The only app it may write to, where the folder has others that are none of ours. */
   readonly builderApp?: string;
-  /** How far agents get that it writes. */
+  /** What agents that it writes may access. */
   readonly builderReach?: Reach;
   /** The parts of the API for development that are on; absent: all on a loopback address, none elsewhere. */
   readonly development?: ReadonlySet<DevelopmentPart>;
-  /** App that requests mean which name none. */
+  /** App for requests that name none. */
   readonly defaultApp?: string;
-  /** How long running runs may go on once the server closes. */
+  /** How long active runs may continue once the server closes. */
   readonly shutdownGraceMs: number;
-  /** Silence on an event stream after which a comment is sent. */
+  /** Idle time of an event stream after which the server sends a comment. */
   readonly keepAliveMs: number;
   /** How long a client may leave its event stream unread. */
   readonly stallMs: number;
   /** How long the client of an upload may be silent; other bodies have 30 s in all. */
   readonly uploadIdleMs: number;
-  /** How long a run may go on after its client left with `onDisconnect: "continue"`. */
+  /** How long a run may continue after its client disconnected with `onDisconnect: "continue"`. */
   readonly detachedRunMs: number;
-  /** How often a live client is asked whether it is still there; one that does not answer until the next time is left. */
+  /** How often a live client is pinged. One that does not answer until the next ping is disconnected. */
   readonly livePingMs: number;
-  /** Silence on a live connection after which it is closed. */
+  /** Idle time after which a live connection is closed. */
   readonly liveIdleMs: number;
 }
 
-/** Request headers that mean something here: what pages of other origins may send unless it is configured. */
+/** Request headers that the server reads: pages of other origins may send these by default. */
 export const corsHeaders: readonly string[] = [
   'content-type',
   'authorization',
@@ -159,7 +159,7 @@ export const httpDefaults: HttpConfig = {
   allowHosts: [],
   allowOrigins: [],
   bodyLimitBytes: 10 * 1024 * 1024,
-  // A body that is worked on takes many times its bytes: as text, as a value, as an event, and on its way to a database.
+  // While it is processed, a body takes many times its bytes: as text, value, event and database statement.
   bodiesLimitBytes: getHeapStatistics().heap_size_limit / 16,
   artifactLimitBytes: 2 * 1024 ** 3,
   maxConnections: 10_000,
@@ -172,28 +172,28 @@ export const httpDefaults: HttpConfig = {
   liveIdleMs: 1_800_000,
 };
 
-/** Where the routes log: objects first, then a constant sentence. A pino logger fits. */
+/** The log of the routes: fields first, then a constant message. A pino logger fits. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** What each service is kept in, as the scheme of its URI: `memory`, `sqlite` … Absent: memory. */
+/** The kind of each service's store, as the scheme of its URI: `memory`, `sqlite` … Absent: memory. */
 export interface StoreKinds {
   readonly sessions?: string;
   readonly artifacts?: string;
   readonly memories?: string;
 }
 
-/** Everything the HTTP floor is given. */
+/** Everything that the HTTP layer needs. */
 export interface HttpDeps {
   readonly loader: AgentLoader;
   readonly services: Services;
   readonly runner: RunStarter & LiveStarter & SessionBrancher;
   readonly runs: Runs;
   readonly traces: TraceReader;
-  /** Absent: tools are run by agents only. */
+  /** Absent: there is no route that runs a single tool. */
   tryTool?(trial: ToolTrial, signal: AbortSignal): Promise<ToolOutcome>;
   /** Absent: there are no evaluation routes. */
   readonly evaluations?: Evaluations;
@@ -202,10 +202,10 @@ export interface HttpDeps {
   readonly log: Log;
   /** The same that the runner has. Absent: one that goes by `config`, and knows nothing of what the runner told. */
   readonly errors?: ErrorPolicy;
-  /** For clients to know what outlives the process. */
+  /** Tells clients which data outlives the process. */
   readonly stores?: StoreKinds;
-  /** For clients to show estimates; absent: none. */
+  /** For cost estimates in clients; absent: none. */
   readonly prices?: Prices;
-  /** What is absent takes its default. */
+  /** Absent fields have their default. */
   readonly config?: Partial<HttpConfig>;
 }

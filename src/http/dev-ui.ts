@@ -9,23 +9,23 @@ import type { HttpConfig, Log } from './deps.ts';
 
 const ours = fileURLToPath(new URL('../../dist/dev-ui/', import.meta.url));
 const prefix = '/dev-ui/';
-/** Where the built page says what its addresses are relative to. */
+/** The base tag of the built page, which its relative URLs refer to. */
 const baseTag = '<base href="./" />';
 
-/** Serves the user interface under `/dev-ui/`: ours, or one that was built elsewhere. */
+/** Serves the web UI under `/dev-ui/`: the built-in one, or one from another folder. */
 export async function registerDevUi(app: FastifyInstance, config: HttpConfig, log: Log): Promise<void> {
   const root = config.devUiDir === undefined ? ours : resolve(config.devUiDir);
   const html = await readFile(join(root, 'index.html'), 'utf8').catch(() => undefined);
   if (html === undefined) {
     const advice = config.devUiDir === undefined ? 'build it with npm run build' : 'the folder has no index.html';
-    log.warn({ devUi: root }, `no user interface to serve: ${advice}`);
+    log.warn({ devUi: root }, `no web UI to serve: ${advice}`);
     return;
   }
   if (config.devUiDir === undefined) await serveOurs(app, root, html);
   else await serveForeign(app, root, html);
 }
 
-/** Files whose names change with their content, in the encoding the browser takes, and one page for every address. */
+/** Serves precompressed files whose names change with their content, and one page for every address. */
 async function serveOurs(app: FastifyInstance, root: string, html: string): Promise<void> {
   const headers = pageSecurityHeaders(html);
   await app.register(fastifyStatic, {
@@ -62,7 +62,7 @@ function pageAt(html: string, path: string): string {
   return html.replace(baseTag, `<base href="${depth === 0 ? './' : '../'.repeat(depth)}" />`);
 }
 
-/** Whether a page is where a provider's sign-in sends its window back to: it hands the answer to the page that opened it. */
+/** Whether a request returns from a provider's sign-in in a pop-up window, which passes the result to its opener. */
 const isSignInReturn = (url: string): boolean => /[?&]state=/.test(url) && /[?&](?:code|error)=/.test(url);
 
 async function serveForeign(app: FastifyInstance, root: string, html: string): Promise<void> {

@@ -11,11 +11,11 @@ const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Who may call: decides on a request's headers alone, before its body is read. */
 export interface Guard {
-  /** Throws `host_not_allowed` when the request was made under a name that is not ours (DNS rebinding). */
+  /** Throws `host_not_allowed` if the Host header names another host than this server (DNS rebinding). */
   checkHost(host: string | undefined): void;
-  /** Whether a page of this origin may do what our own may. */
+  /** Whether a page of this origin has the rights of the built-in web UI. */
   allowsOrigin(origin: string, host: string | undefined): boolean;
-  /** Throws `origin_not_allowed` when a page of another site makes the request. Programs send no origin. */
+  /** Throws `origin_not_allowed` if a page of another site makes the request. Programs send no origin. */
   checkOrigin(request: IncomingMessage): void;
 }
 
@@ -28,7 +28,7 @@ export function newGuard(config: HttpConfig): Guard {
     isSameOrigin(origin, host) || (origin !== 'null' && (origins.has('*') || origins.has(normalOrigin(origin))));
   return {
     checkHost(host) {
-      // Browsers always send a host: what comes without (HTTP/1.0) is a program.
+      // Browsers always send a host; a request without one (HTTP/1.0) comes from a program.
       if (!checksHost || host === undefined || names.has(nameIn(host))) return;
       throw new AppError(
         'host_not_allowed',
@@ -38,7 +38,7 @@ export function newGuard(config: HttpConfig): Guard {
     allowsOrigin,
     checkOrigin({ method = '', headers }) {
       const { origin, host } = headers;
-      // Any page may open a WebSocket to any server: that is no reading.
+      // Browsers let any page open a WebSocket to any server, so an upgrade does not count as reading.
       const reads = (method === 'GET' || method === 'HEAD') && !isUpgrade(headers);
       if (origin !== undefined && !reads && !allowsOrigin(origin, host)) {
         const advice = origin === 'null' ? '' : `. Start the server with --allow-origin ${shown(origin)} to accept it`;
@@ -53,11 +53,11 @@ export function newGuard(config: HttpConfig): Guard {
   };
 }
 
-/** Whether a link was followed: the page it leads to takes the place of the one that holds it. */
+/** Whether the browser navigates to the URL (a followed link), instead of embedding it in a page. */
 const isNavigation = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-fetch-mode'] === 'navigate' && (headers['sec-fetch-dest'] ?? 'document') === 'document';
 
-/** The first hook of every request. `isClosing` turns new work away while the server drains. */
+/** The first hook of every request. It refuses new work while `isClosing`. */
 export function guardHook(guard: Guard, isClosing: () => boolean) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const { raw } = request;
@@ -83,7 +83,7 @@ export function guardHook(guard: Guard, isClosing: () => boolean) {
 /** A host name or address, and perhaps a port. */
 const hostSyntax = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Throws `invalid_request` for a target or host that means nothing, or two things (RFC 9112, 3.2). */
+/** Throws `invalid_request` for an invalid or ambiguous target or host (RFC 9112, 3.2). */
 function checkTarget({ url = '', method, headers, rawHeaders, httpVersion }: IncomingMessage): void {
   if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) {
     throw new AppError('invalid_request', 'The request target is not a path');

@@ -5,22 +5,22 @@ import { AppError } from '../base/errors.ts';
 /** Levels of nesting a request body may have. */
 const maxDepth = 100;
 /**
- * Keys and list items a request body may hold. To check and to copy one costs many times its bytes, so that a body of
- * a few megabytes made of nothing else would stop the server for seconds, or exhaust its memory.
+ * Keys and list items in a request body. Checking and copying each costs many times its bytes, so a body of a few
+ * megabytes of nothing else would block the server for seconds, or exhaust its memory.
  */
 const maxValues = 200_000;
-/** From so many keys on an object is a hash table, whose every copy costs ten times that of a small one. */
+/** Above so many keys V8 stores an object as a hash table, and each copy costs ten times as much. */
 const manyKeys = 100;
 /** Keys that all objects of more than `manyKeys` may have together. */
 const maxKeysOfLargeObjects = 50_000;
-/** A body of so many bytes cannot hold enough to reach these limits, or to take long. */
+/** A smaller body cannot reach these limits. */
 const smallBytes = 64 * 1024;
 
 type Done = (error: Error | null, body?: unknown) => void;
 
 /**
- * Reads a JSON body. An empty one counts as absent: ADK clients name the content type on requests without a body.
- * Keys that could reach a prototype are refused, so that no later copy has to think of them.
+ * Parses a JSON body. An empty body counts as absent: ADK clients send the content type on requests without a body.
+ * Refuses keys that could change a prototype, so that later code need not handle them.
  */
 export function readJsonBody(_request: FastifyRequest, bytes: Buffer, done: Done): void {
   if (bytes.length === 0) {
@@ -38,8 +38,8 @@ export function readJsonBody(_request: FastifyRequest, bytes: Buffer, done: Done
 }
 
 /**
- * The value in a JSON text from outside. `place` says where the text stood. Throws `invalid_request`, and `too_large`
- * for one that would take long to work on. A large one is counted before it is parsed: parsing ten megabytes of brackets
+ * Parses an untrusted JSON text. `place` names its source in messages. Throws `invalid_request`, and `too_large` for a
+ * value that would take long to process. A large text is counted before it is parsed: parsing ten megabytes of brackets
  * takes a second.
  */
 export function parseJson(bytes: Buffer, place: string): unknown {
@@ -65,7 +65,7 @@ const signs = {
   closeObject: 0x7d,
 } as const;
 
-/** Counts levels, values and keys in the text, whether or not it is JSON. */
+/** Counts levels, values and keys in the text, without checking that it is valid JSON. */
 function checkShape(bytes: Buffer, place: string): void {
   let values = 1;
   let keysOfLargeObjects = 0;

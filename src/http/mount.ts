@@ -6,12 +6,12 @@ import { JsonText, type Method, type Operation } from './operation.ts';
 import { parse } from './validation.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
-/** A segment that takes slashes, too. */
+/** A path parameter that may contain slashes. */
 const greedy = /\{(\w+)\+\}/;
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** Registers every spelling of every operation. `all`: the whole table, which says what a path stands for. */
+/** Registers all paths of all operations. `all`: the whole table, which decides between ambiguous paths. */
 export function mount(app: FastifyInstance, operations: readonly Operation[], all = operations): void {
   const isFirst = firstGreedy(all);
   const wildcards = new Map<string, { method: Method; url: string; choices: WildcardChoice[] }>();
@@ -43,18 +43,18 @@ function handlerOf(operation: Operation): Handler {
     // Requests that came at once are worked on side by side, step by step: their code and data stay in the caches.
     // Without, runs of 16 clients take 20 % more processor time.
     if (body) await endOfTurn();
-    void yieldWhenDue(); // counts from here
+    void yieldWhenDue(); // starts the clock
     const input = {
       params: params && parse(params, request.params, 'path'),
       query: query && parse(query, request.query, 'query'),
       body: body && parse(body, request.body, 'request body'),
     };
-    const due = body && yieldWhenDue(); // a large body took its time
+    const due = body && yieldWhenDue(); // parsing a large body may have taken long
     if (due) await due;
     const answer = await operation.handle(input, { request, reply });
-    // Awaiting a reply that is sent yields nothing, so `answer` cannot tell: the reply itself does.
+    // Awaiting a sent reply yields undefined, so `answer` cannot tell; the reply itself can.
     if (reply.raw.errored) throw reply.raw.errored;
-    if (reply.sent || reply.raw.headersSent) return reply; // the latter alone when the client left
+    if (reply.sent || reply.raw.headersSent) return reply; // only the latter if the client disconnected
     await endOfTurn();
     const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer ?? null);
     return reply.header('content-type', jsonType).send(text);
@@ -64,11 +64,11 @@ function handlerOf(operation: Operation): Handler {
 interface WildcardChoice {
   readonly pattern: RegExp;
   readonly handler: Handler;
-  /** Whether the path is no other one's that comes first in the table, whatever its method. */
+  /** Whether no earlier path of the table matches the address, whatever its method. */
   readonly isMeant: (address: string) => boolean;
 }
 
-/** Tells whether a path with a greedy segment is the first in the table that fits an address: the address is its. */
+/** Tells whether a path with a greedy segment is the first in the table that matches an address. */
 export function firstGreedy(operations: readonly Operation[]): (path: string, url: string) => boolean {
   const paths = [...new Set(operations.flatMap((one) => one.paths.filter((path) => greedy.test(path))))];
   const patterns = paths.map((path) => ({ path, pattern: pathPattern(path) }));
@@ -76,8 +76,8 @@ export function firstGreedy(operations: readonly Operation[]): (path: string, ur
 }
 
 /**
- * The router knows a wildcard at the end of a path only, so what follows a greedy segment is told apart here, in the
- * order of the table, on the path as it was sent: an encoded slash stays part of the name.
+ * Fastify's router allows a wildcard only at the end of a path. So paths with text after a greedy segment are matched
+ * here, in the order of the table, on the raw path: an encoded slash stays part of the name.
  */
 function wildcardHandler(choices: readonly WildcardChoice[]): Handler {
   return (request, reply) => {

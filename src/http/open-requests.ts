@@ -5,7 +5,7 @@ import { type Event, functionCalls, functionResponses } from '../schemas/event.t
 import type { OpenRequest } from '../schemas/extensions.ts';
 import { type PendingRequest, pendingRequests } from '../tools/pending-requests.ts';
 
-/** The calls of a history that wait for the user, oldest first: our own questions, and long-running calls. Imported ones wait for nothing. */
+/** The open calls of a history, oldest first: requests to the user, and long-running calls. Calls of imported events are not open. */
 export function openRequests(history: readonly Event[]): OpenRequest[] {
   const events = ownEvents(history);
   const questions = new Map(pendingRequests(events).map((request) => [request.interruptId, request]));

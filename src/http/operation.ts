@@ -4,13 +4,13 @@ import type { z } from 'zod';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The exchange an operation answers, for the few that need more than their input. */
+/** Request and reply, for handlers that need more than their input. */
 export interface Call {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** What a successful answer looks like, for the API description only: answers are never checked against it. */
+/** The successful response, for the API description only: responses are not checked against it. */
 export interface Answer {
   readonly schema?: z.ZodType;
   /** Default `application/json`. */
@@ -22,30 +22,30 @@ export interface Answer {
   readonly status?: number;
 }
 
-/** One operation of the API, as the table holds it. */
+/** One operation of the API: an entry of the route table. */
 export interface Operation {
   readonly method: Method;
   /**
-   * Its spellings, the canonical one first. `{name}` takes one segment; `{name+}` takes the rest up to the next
-   * literal, slashes included.
+   * Its paths, the canonical one first. `{name}` matches one segment; `{name+}` matches everything up to the next
+   * literal, including slashes.
    */
   readonly paths: readonly [string, ...string[]];
   readonly tag: string;
   readonly summary: string;
-  /** What `/capabilities` calls the ability that the operation is part of; absent: what every ADK server can do. */
+  /** The feature in `/capabilities` that the operation belongs to; absent: every ADK server has it. */
   readonly feature?: string;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Whether the body is a stream of bytes of any type, which the handler reads; it has no `body` then. */
+  /** Whether the handler reads the body as a stream of bytes of any type; then there is no `body` schema. */
   readonly takesBytes?: true;
   readonly answer: Answer;
   /**
-   * Answers the call: a value (sent as JSON; `undefined` as `null`), a `JsonText`, or the call's `reply` when the
-   * answer is already on its way.
+   * Returns a value (sent as JSON; `undefined` as `null`), a `JsonText`, or the call's `reply` if it has sent the response
+   * itself.
    */
   handle(input: Input, call: Call): unknown;
-  /** Takes over the connection of a request that asked to become a WebSocket. Absent: it is answered like any other. */
+  /** Handles the WebSocket of an upgrade request. Absent: the operation does not support WebSockets. */
   accept?(socket: WebSocket, request: FastifyRequest): void;
 }
 
@@ -73,7 +73,7 @@ export function operation<
   return spec; // the table forgets the types; `mount` makes them true by parsing
 }
 
-/** JSON that is text already. */
+/** A response that is JSON text already. */
 export class JsonText {
   readonly text: string;
 

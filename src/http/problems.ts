@@ -12,10 +12,10 @@ import { issuesOf } from './validation.ts';
 
 export const problemType = 'application/problem+json';
 const maxInstanceLength = 512;
-/** Bytes of a body that are read, though refused, to keep its connection. */
+/** Bytes of a refused body that are read to keep its connection open. */
 const maxRest = 64 * 1024 * 1024;
 
-/** Answers every thrown error as an RFC 9457 problem. The only place where errors become responses. */
+/** Sends every thrown error as an RFC 9457 problem. The only place where errors become responses. */
 export function problemSender(log: Log, errors: ErrorPolicy) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = thrown === request.raw.errored ? bodyBrokeOff(thrown) : errors.report(asAppError(thrown));
@@ -34,7 +34,7 @@ export function problemSender(log: Log, errors: ErrorPolicy) {
   };
 }
 
-/** Lets a client that is still sending get its answer: Fastify would close the connection over what it did not read. */
+/** Lets a client that is still sending receive the response: Fastify would close the connection with unread data. */
 function awaitRest({ raw: { complete, headers, socket } }: FastifyRequest, reply: FastifyReply): void {
   reply.removeHeader('connection');
   if (complete || !(socket instanceof Socket)) return; // the latter when it is injected
@@ -46,7 +46,7 @@ function awaitRest({ raw: { complete, headers, socket } }: FastifyRequest, reply
   useLingeringClose(socket);
 }
 
-/** For a client that left while it sent. */
+/** The error for a client that disconnected while sending. */
 const bodyBrokeOff = (cause: unknown): AppError =>
   new AppError('invalid_request', 'The request body did not arrive whole', { cause });
 
@@ -78,7 +78,7 @@ const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The request body is too large'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
-    'The Content-Type is not one that is taken here: JSON bodies are application/json',
+    'The Content-Type is not supported: JSON bodies need application/json',
   ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The request body does not have its stated length'],
   FST_REQ_FILE_TOO_LARGE: ['too_large', 'A file is larger than 1,000,000 bytes'],

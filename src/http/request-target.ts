@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const absolute = /^https?:\/\/([^/?#]*)([^]*)$/i;
 
 /**
- * The target of a request in origin form, `/path?query`. Of one in absolute form the host counts, whatever the Host
- * header says (RFC 9112, 3.2.2).
+ * The request target in origin form, `/path?query`. The host of a target in absolute form replaces the Host header
+ * (RFC 9112, 3.2.2).
  */
 export function originForm({ url = '/', headers }: IncomingMessage): string {
   if (url.startsWith('/')) return url;

@@ -42,14 +42,14 @@ export interface TableContext extends HttpDeps {
   readonly development: ReadonlySet<DevelopmentPart>;
 }
 
-/** An operation and whom it is for. */
+/** An operation and its surface. */
 export interface Route extends Operation {
   readonly surface: Surface;
 }
 
 /**
- * Every operation of the API, each declared once with all its spellings. Those that are switched off say so when they are
- * called, and are described nowhere.
+ * Every operation of the API, each declared once with all its paths. Operations that are off respond with
+ * `development_route_off`, and are missing from the API description and the capabilities.
  */
 export function routeTable(shared: TableContext): Route[] {
   const { loader, services, traces, evaluations, development, errors } = shared;

@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 
 const maxKeyLength = 255;
 
-/** Says which run answers. Clients may choose ids, so they are percent-encoded. */
+/** Sets `X-Run-Id`. Clients may choose ids, so they are percent-encoded. */
 export function setRunIdHeader(reply: FastifyReply, runId: string): void {
   reply.header('x-run-id', encodeURIComponent(runId));
 }
@@ -14,5 +14,5 @@ export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefine
   if (key === undefined) return undefined;
   const text = String(key).trim();
   if (text.length > 0 && text.length <= maxKeyLength) return text;
-  throw new AppError('invalid_request', `Idempotency-Key: has to have 1 to ${maxKeyLength} characters`);
+  throw new AppError('invalid_request', `Idempotency-Key: must have 1 to ${maxKeyLength} characters`);
 }

@@ -4,7 +4,7 @@ import { type Event, storedEventJson } from '../schemas/event.ts';
 import type { ListEventsResponse } from '../schemas/records.ts';
 import { sendJsonStream, sendJsonText } from './streamed-body.ts';
 
-/** Answers a session, whatever its length. */
+/** Sends a session of any length. */
 export function sendSession(reply: FastifyReply, { events, ...rest }: SessionReading): Promise<FastifyReply> {
   const head = `${JSON.stringify(rest).slice(0, -1)},"events":[`;
   if (Symbol.asyncIterator in events) return sendJsonStream(reply, pulled(head, events, ']}'));

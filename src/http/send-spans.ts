@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { sendJsonStream } from './streamed-body.ts';
 
-/** How long spans are made before others get their turn, in milliseconds: a request in one may be as long as a history. */
+/** Milliseconds of writing spans before other requests may run: one span may contain a whole history. */
 const turnMs = 10;
 
-/** Answers a list of spans, whatever its length. */
+/** Sends a list of spans of any length. */
 export function sendSpans(reply: FastifyReply, spans: Iterable<object>): Promise<FastifyReply> {
   return sendJsonStream(reply, listPieces(spans));
 }

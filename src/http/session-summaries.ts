@@ -9,11 +9,11 @@ import type { Session, SessionKey, SessionOwner } from '../schemas/session.ts';
 
 export const sessionsPerPage = 200;
 const defaultPageSize = 50;
-/** Where a first user message is looked for: sessions begin with one, give or take a change of the state. */
+/** Events searched for the first user message: only state changes come before it. */
 const eventsForTitle = 20;
 const titleLength = 80;
 const searchPage = 500;
-/** After so many events a search answers what it has and where it stopped. */
+/** After so many events a search returns its results and a cursor. */
 const eventsPerSearch = 10_000;
 
 export interface SummaryQuery {
@@ -22,7 +22,7 @@ export interface SummaryQuery {
   readonly cursor?: string | undefined;
 }
 
-/** A page of an owner's sessions, newest first. Made of what every session store can answer. Throws `invalid_request`. */
+/** A page of an owner's sessions, newest first. Uses only methods that every session store has. Throws `invalid_request`. */
 export async function sessionSummaries(
   sessions: SessionService,
   owner: SessionOwner,
@@ -44,7 +44,7 @@ export async function sessionSummaries(
     }
     const match = await matchIn(sessions, key, words, (count) => (budget -= count));
     if (match !== undefined) found.push({ ...summary, match });
-    await nextTurn(); // a search is long; others want to be served, too
+    await nextTurn(); // lets other requests run during a long search
   }
   return { sessions: found };
 }

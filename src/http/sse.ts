@@ -19,26 +19,26 @@ const eventStreamHeaders = {
   'x-accel-buffering': 'no', // nginx would hold events back
 };
 
-/** Characters that are gathered before they leave and others get their turn: a run can produce without a pause. */
+/** Characters collected before they are written and other work may run: a run can produce without a pause. */
 const batchLength = 32 * 1024;
 
 export interface SseOptions {
   readonly ticker: Ticker;
-  /** Beats of silence before a comment is sent. */
+  /** Ticks without a frame before a comment is sent. */
   readonly keepAliveTicks: number;
-  /** Beats a client may leave the stream unread before it is cut. */
+  /** Ticks without reading before the client is disconnected. */
   readonly stallTicks: number;
   /** Decides what clients see of a run that fails. */
   readonly errors: ErrorPolicy;
 }
 
-/** Begins a run; `onQueued` is to be called when it has to wait for its turn. */
+/** Starts a run. It calls `onQueued` if the run has to wait. */
 export type StartRun = (onQueued: (runId: string) => void) => Promise<RunEvents>;
 
 /**
- * Starts a run and sends its events, a frame each, no faster than the client reads. The response begins when the run
- * does, or when it has to wait, so that no proxy takes the silence for an end; what fails before is thrown, and what
- * fails later is the last frame. Returns that failure when the run is over, whether or not somebody still reads.
+ * Starts a run and sends each event as a frame, no faster than the client reads. The response starts when the run starts
+ * or is queued, so that no proxy times out. Errors before that are thrown; a later error is the last frame. Returns that
+ * error when the run has ended, even if the client has disconnected.
  */
 export async function sendRun(
   reply: FastifyReply,
@@ -56,14 +56,14 @@ export async function sendRun(
   let failure: unknown;
   try {
     const events = await start((runId) => {
-      // What turns a run away after all, such as an unknown session, does so by then.
+      // A run that is rejected after all, for instance for an unknown session, has thrown by then.
       void endOfTurn().then(() => isWaiting && begin(runId));
     });
     isWaiting = false;
     const stream = begin(events.invocationId);
     for await (const event of events) {
       run.signal.throwIfAborted();
-      if (run.clientLeft) continue; // a run that may go on is pulled to its end all the same
+      if (run.clientLeft) continue; // pulls a detached run to its end
       if (!stream.send(`data: ${eventJson(event)}\n\n`)) await stream.ready();
     }
     run.signal.throwIfAborted();
@@ -79,7 +79,7 @@ export async function sendRun(
   return failure;
 }
 
-/** Sends the frames of a run that goes on by itself, with ids to come back with, as long as somebody reads. */
+/** Sends the events of a background run as frames with ids, until the run ends or the client disconnects. */
 export async function sendFrames(
   reply: FastifyReply,
   frames: AsyncIterable<StreamedEvent>,
@@ -102,18 +102,18 @@ export async function sendFrames(
 const failureText = (error: AppError): string => `data: ${JSON.stringify(errorFrame(error))}\n\n`;
 
 /**
- * The writing end of a response that stays open. What is sent before the event loop turns leaves in one write, always
- * of whole frames: an event that comes alone leaves alone and at once.
+ * Writes an event stream. All frames sent before the next tick leave in one write; a single frame leaves at once. A write
+ * never contains part of a frame.
  */
 export class EventStream implements Tickable {
   place = 0;
   #pending = '';
   #isOver = false;
-  /** The client has not taken what was written. */
+  /** Whether the socket's buffer is full, because the client reads too slowly. */
   #isFull = false;
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
-  /** Beats since something was sent, and since the client last took what was. */
+  /** Ticks since the last frame was sent, and since the client last read. */
   #quietTicks = 0;
   #unreadTicks = 0;
   #wake: (() => void) | undefined;
@@ -124,16 +124,16 @@ export class EventStream implements Tickable {
     this.#options = options;
     reply.hijack();
     response.on('drain', this.#onReady);
-    response.on('error', this.#onReady); // a write that meets a closed socket: `close` says the rest
+    response.on('error', this.#onReady); // a write to a closed socket: `close` follows
     response.once('close', this.#onReady);
     if (!response.destroyed) {
       response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...eventStreamHeaders });
-      process.nextTick(flush, this); // with the first events if they are there by then
+      process.nextTick(flush, this); // the headers, together with the first events if there are any
     }
     options.ticker.join(this);
   }
 
-  /** Whether to go on at once: otherwise wait for `ready`. */
+  /** Queues a frame. Returns whether more may be sent at once; otherwise wait for `ready`. */
   send(text: string): boolean {
     this.#quietTicks = 0;
     if (this.#pending === '') process.nextTick(flush, this);
@@ -150,7 +150,7 @@ export class EventStream implements Tickable {
     this.#pending = '';
   }
 
-  /** Resolves when there is room again, or nobody left to read, and others had their turn. */
+  /** Resolves when the socket has space or is closed, after other work has run. */
   ready(): Promise<void> {
     if (this.#response.destroyed || !this.#isFull) return nextTurn();
     return new Promise((resolve) => (this.#wake = resolve));

@@ -1,11 +1,11 @@
 import { AppError } from '../base/errors.ts';
 import type { Position } from '../core/runs.ts';
 
-/** The `id:` of a frame: the run, whole events so far, and behind a dot the pieces of the next. */
+/** The `id:` of a frame: run id, number of events so far, and after a dot the chunks of the next event. */
 export const positionText = (runId: string, { events, chunks }: Position): string =>
   chunks === 0 ? `${runId}:${events}` : `${runId}:${events}.${chunks}`;
 
-/** Reads it back; absent means the start. Throws `invalid_request` for an id of another run. */
+/** Parses it; absent means the start. Throws `invalid_request` for an id of another run. */
 export function readPosition(text: string | undefined, runId: string): Position {
   if (text === undefined || text === '') return { events: 0, chunks: 0 };
   const [, ofRun, whole, piece = '0'] = /^(.*):(\d{1,9})(?:\.(\d{1,9}))?$/s.exec(text) ?? [];

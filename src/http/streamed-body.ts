@@ -4,22 +4,22 @@ import type { FastifyReply } from 'fastify';
 import { endOfTurn } from './end-of-turn.ts';
 import { jsonType } from './mount.ts';
 
-/** Bytes of JSON that are made at a time. A text that surely fits is sent whole, with its length. */
+/** Bytes of JSON per write. A text that fits for certain is sent at once, with its length. */
 const chunkBytes = 256 * 1024;
 /** Bytes of UTF-8 that a unit of a JavaScript string can take. */
 const maxBytesPerUnit = 3;
 const stallMs = 60_000;
 
 /**
- * Answers with bytes that are pulled no faster than the client reads them. A client that takes nothing for a minute is
- * cut. A failure of the first pull becomes a problem, a later one breaks the answer off.
+ * Sends bytes no faster than the client reads them. Disconnects a client that reads nothing for a minute. An error of the
+ * first read becomes a problem response; a later one aborts the response.
  */
 export function sendBytes(reply: FastifyReply, bytes: AsyncIterable<Uint8Array>): FastifyReply {
   reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
   return reply.send(Readable.from(tellingFailures(reply, bytes), { objectMode: false, highWaterMark: 1 }));
 }
 
-/** Breaks off an answer that has begun with what reading failed with: Fastify would not say why. */
+/** Aborts a started response with the error of the source: Fastify would hide it. */
 async function* tellingFailures(
   reply: FastifyReply,
   bytes: AsyncIterable<Uint8Array>,
@@ -33,8 +33,8 @@ async function* tellingFailures(
 }
 
 /**
- * Answers JSON whose text comes in pieces of any length, so that the whole of it need not exist at once. They are pulled
- * as the client reads, and other requests get their turn after each 256 KB.
+ * Sends JSON text made of pieces of any length, so that the whole text never is in memory. Reads pieces as the client
+ * reads, and yields to other requests after each 256 KB.
  */
 export async function sendJsonStream(
   reply: FastifyReply,
@@ -54,7 +54,7 @@ export async function sendJsonStream(
   return sendBytes(reply, packed(first, rest));
 }
 
-/** Answers JSON that is text already, with other answers of this turn of the event loop. */
+/** Sends JSON text, together with other responses of this event-loop iteration. */
 export async function sendJsonText(reply: FastifyReply, text: string): Promise<FastifyReply> {
   await endOfTurn();
   return reply.header('content-type', jsonType).send(text);
@@ -71,7 +71,7 @@ export function* listPieces(items: Iterable<unknown>, head = '', tail = ''): Gen
   yield `]${tail}`;
 }
 
-/** The texts as bytes, in chunks of one size. Joining them first would cost several times as much. */
+/** The texts as bytes, in blocks of one size. Joining the texts first would cost several times as much. */
 async function* packed(
   first: readonly string[],
   rest: Iterator<string, void> | AsyncIterator<string, void>,
@@ -104,7 +104,7 @@ class Chunk {
   #bytes = Buffer.allocUnsafeSlow(chunkBytes);
   #used = 0;
 
-  /** Returns what there was no room for. */
+  /** Returns the rest of the text that did not fit. */
   add(text: string): string {
     if (this.#used + text.length * maxBytesPerUnit <= chunkBytes) {
       this.#used += this.#bytes.write(text, this.#used);
@@ -115,7 +115,7 @@ class Chunk {
     return text.slice(read);
   }
 
-  /** The bytes so far; what is added next begins anew. */
+  /** Returns the bytes so far and starts a new block. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#used);
     this.#bytes = Buffer.allocUnsafeSlow(chunkBytes);

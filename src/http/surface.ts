@@ -5,8 +5,8 @@ import type { State } from '../schemas/session.ts';
 import type { Operation } from './operation.ts';
 
 /**
- * What development needs and the users of an app do not: routes that show how apps are made and what others said, that
- * change files, or that cost money; and the rights to bring a history along and to write what all users of an app read.
+ * What developers of apps need and users do not: routes that show how apps are made or what other users said, that change
+ * files or cost money, and the rights to import a history and to write state that all users of an app share.
  */
 export const developmentParts = [
   'app-details',
@@ -22,7 +22,7 @@ export type DevelopmentPart = (typeof developmentParts)[number];
 /** Whom an operation is for: anybody, the users of the apps, or those who develop them. */
 export type Surface = 'public' | 'api' | DevelopmentPart;
 
-/** The parts that are on where nobody says which: all where only this machine can call, else none. */
+/** The parts that are on by default: all on a loopback address, else none. */
 export const defaultParts = (host: string): ReadonlySet<DevelopmentPart> =>
   new Set(isLoopback(host) ? developmentParts : []);
 
@@ -37,7 +37,7 @@ export const isOff = (surface: Surface, development: ReadonlySet<DevelopmentPart
 const howTo = (part: DevelopmentPart): string =>
   `Start the server with --surface ${part} to allow it, or with --surface dev for all that development needs`;
 
-/** What answers in the place of an operation that is switched off. */
+/** Replaces an operation that is off: it throws `development_route_off`. */
 export function refusal(operation: Operation, part: DevelopmentPart): Operation {
   const { method, paths, tag, summary, answer } = operation;
   return {
@@ -47,7 +47,7 @@ export function refusal(operation: Operation, part: DevelopmentPart): Operation 
     summary,
     answer,
     handle: () => {
-      throw new AppError('development_route_off', `This route is for development and off. ${howTo(part)}`);
+      throw new AppError('development_route_off', `This route is for development and is off. ${howTo(part)}`);
     },
   };
 }
@@ -56,7 +56,7 @@ export function refusal(operation: Operation, part: DevelopmentPart): Operation 
 export interface WriteRights {
   /** Throws `app_state_not_allowed` for keys that all users of an app share. */
   checkState(state: State | undefined): void;
-  /** Throws `import_not_allowed` for a history that the caller brings along, and what `checkState` throws. */
+  /** Throws `import_not_allowed` for imported events, and what `checkState` throws. */
   checkSession(session: { readonly state?: State | undefined; readonly events?: readonly Event[] | undefined }): void;
 }
 
@@ -77,7 +77,7 @@ export function writeRights(development: ReadonlySet<DevelopmentPart>): WriteRig
     checkSession({ state, events = [] }) {
       checkState(state);
       if (events.length > 0 && !development.has('import')) {
-        throw new AppError('import_not_allowed', `Clients may not bring events along. ${howTo('import')}`);
+        throw new AppError('import_not_allowed', `Clients may not import events. ${howTo('import')}`);
       }
       for (const { actions } of events) checkState(actions.stateDelta);
     },

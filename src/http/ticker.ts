@@ -1,14 +1,14 @@
 import { Bag, type Bagged } from './bag.ts';
 
-/** Something that wants to hear the passing of time. */
+/** An object that a Ticker calls at equal intervals. */
 export interface Tickable extends Bagged {
-  /** Called once per beat. */
+  /** Called once per interval. */
   tick(): void;
 }
 
 /**
- * One timer for all open streams, running only while there are any: a timer per stream, or a clock read per event,
- * would cost more than the event.
+ * One timer for all open streams. It runs only while there are any. A timer per stream, or reading the clock for each
+ * event, would cost more than the event.
  */
 export class Ticker {
   readonly #everyMs: number;

@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { firstGreedy, pathPattern } from './mount.ts';
 import type { Operation } from './operation.ts';
 
-/** Answers what no route took: 405 with `Allow` where another method would fit, OPTIONS with the same, else 404. */
+/** Responds to requests without a route: 405 with `Allow` if another method matches, 204 with `Allow` to OPTIONS, else 404. */
 export function unknownRoute(operations: readonly Operation[]) {
   let table: { readonly method: string; readonly path: string; readonly pattern: RegExp }[] | undefined;
   const isFirst = firstGreedy(operations);

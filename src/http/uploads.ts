@@ -11,7 +11,7 @@ export interface FormFile {
 const maxFileBytes = 1_000_000;
 const maxFiles = 50;
 
-/** Lets routes read forms with files. Loaded only where something takes them. */
+/** Enables multipart forms with files. Loads the parser only if a route needs it. */
 export async function registerUploads(app: FastifyInstance, idleMs: number): Promise<void> {
   const { default: multipart } = await import('@fastify/multipart');
   app.addHook('onRequest', (request, reply, done) => {
@@ -19,7 +19,7 @@ export async function registerUploads(app: FastifyInstance, idleMs: number): Pro
     done();
   });
   await app.register(multipart, {
-    // The folders in a name are checked by the routes, rather than cut off unseen.
+    // Keeps folders in file names: the routes check them.
     preservePath: true,
     limits: { fileSize: maxFileBytes, files: maxFiles, fields: 10, parts: maxFiles + 10 },
   });
@@ -43,7 +43,7 @@ export async function formFiles(request: FastifyRequest): Promise<FormFile[]> {
   return files;
 }
 
-/** What the parser of forms throws has no code when the form is to blame. */
+/** The form parser throws errors without a code for an invalid form. */
 const isNamed = (error: unknown): boolean => error instanceof AppError || (error instanceof Error && 'code' in error);
 
 const formFault = (error: unknown): string => {

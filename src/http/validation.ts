@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 
-/** One fault of a request: where, and what. */
+/** One error in a request: its path and message. */
 export interface Issue {
   readonly path: string;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface Issue {
 const shownIssues = 5;
 const listedIssues = 100;
 
-/** The value as the schema reads it. Throws `invalid_request` with the faults as its cause; `place` says where the value stood. */
+/** Parses a value with a schema. Throws `invalid_request` with the issues as its cause; `place` names the value in the message. */
 export function parse(schema: z.ZodType, value: unknown, place: string): unknown {
   const result = safeParse(schema, value, place);
   if (result.success) return result.data;
@@ -21,7 +21,7 @@ export function parse(schema: z.ZodType, value: unknown, place: string): unknown
   throw new AppError('invalid_request', `Invalid ${place}: ${shown.join('; ')}`, { cause: result.error });
 }
 
-/** zod gathers faults as arguments of a call, which overflows the stack when a hostile list has a hundred thousand. */
+/** zod spreads issues as call arguments, which overflows the stack if a hostile list has a hundred thousand issues. */
 function safeParse(schema: z.ZodType, value: unknown, place: string): z.ZodSafeParseResult<unknown> {
   try {
     return schema.safeParse(value);
@@ -31,7 +31,7 @@ function safeParse(schema: z.ZodType, value: unknown, place: string): z.ZodSafeP
   }
 }
 
-/** The first faults zod found, each with a dotted path. */
+/** The first issues of zod, each with a dotted path. */
 export function issuesOf(error: z.ZodError): Issue[] {
   return error.issues
     .slice(0, listedIssues)

@@ -112,7 +112,7 @@ function changeLast(kept: Event[], { content, state = {}, ownWordsOnly }: ForkRe
 function userWords(content: Content): Content {
   const modelPart = modelPartIn(content);
   if (modelPart === undefined) return asUserMessage(withoutCredentials(content).message);
-  throw new AppError('invalid_request', `content: may not hold what only models say (${modelPart})`);
+  throw new AppError('invalid_request', `content: must not contain a part that only models may use (${modelPart})`);
 }
 
 function agentWords(content: Content, ownWordsOnly = false): Content {

@@ -71,7 +71,7 @@ export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'new
   }
   const modelPart = newMessage && modelPartIn(newMessage);
   if (modelPart === undefined) return;
-  throw new AppError('invalid_request', `newMessage: may not hold what only models say (${modelPart})`);
+  throw new AppError('invalid_request', `newMessage: must not contain a part that only models may use (${modelPart})`);
 }
 
 /** Throws FunctionCallNotFound for a message whose answers are all to calls that nobody has made: no model could read it. */

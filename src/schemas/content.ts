@@ -17,7 +17,7 @@ export const FileData = lenient({
 });
 export type FileData = z.infer<typeof FileData>;
 
-/** A model asks for a tool. `id` pairs the call with its response; ids made by us start with `adk-`. */
+/** A model's call of a tool. `id` pairs it with its response; ids that the server makes start with `adk-`. */
 export const FunctionCall = lenient({
   id: z.string().optional(),
   name: z.string(),
@@ -27,7 +27,7 @@ export const FunctionCall = lenient({
 });
 export type FunctionCall = z.infer<typeof FunctionCall>;
 
-/** The answer to a call, carried in a content of role `user`. */
+/** The response to a call, in a content of role `user`. */
 export const FunctionResponse = lenient({
   id: z.string().optional(),
   name: z.string(),
@@ -72,7 +72,7 @@ export const maxParts = 1_000;
 const modelParts = ['functionCall', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse'];
 const modelPartKeys = new Set([...modelParts, 'tool_call', 'tool_response']);
 
-/** What a message holds that only models say; whoever could send it would speak for the model. */
+/** The first part key that only models may use; `undefined` if there is none. Otherwise a client could speak for the model. */
 export function modelPartIn({ parts }: Content): string | undefined {
   for (const part of parts) {
     if (part.thought) return 'thought';
@@ -81,7 +81,7 @@ export function modelPartIn({ parts }: Content): string | undefined {
   return undefined;
 }
 
-/** The message as a user's, whoever it claims to be from, without the marks of a model's thoughts. */
+/** The message with role `user`, whatever role it names, without thought marks. */
 export function asUserMessage(content: Content): Content {
   const isMarked = content.parts.some((part) => 'thought' in part || 'thoughtSignature' in part);
   if (content.role === 'user' && !isMarked) return content;
@@ -94,8 +94,7 @@ function withoutMarks(part: Part): Part {
 }
 
 /**
- * A message a client may send: at least one part, none of them empty, not too many, none that only models say. It is a
- * user's, whatever role it names.
+ * A message from a client: 1 to `maxParts` parts, none empty, none that only models may use. Its role becomes `user`.
  */
 export const MessageContent = Content.refine((content) => content.parts.length > 0, {
   message: 'must have at least one part',
@@ -106,7 +105,7 @@ export const MessageContent = Content.refine((content) => content.parts.length >
     path: ['parts'],
   })
   .refine((content) => modelPartIn(content) === undefined, {
-    error: ({ input }) => `may not hold what only models say (${modelPartIn(input as Content) ?? ''})`,
+    error: ({ input }) => `must not contain a part that only models may use (${modelPartIn(input as Content) ?? ''})`,
     path: ['parts'],
   })
   .overwrite(asUserMessage)

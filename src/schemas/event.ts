@@ -4,7 +4,7 @@ import { lenient } from './lenient.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** A user's verdict on a tool call that asked for one. */
+/** A user's yes or no to a tool call that requested confirmation. */
 export const ToolConfirmation = lenient({
   confirmed: z.boolean().default(false),
   hint: z.string().optional(),
@@ -32,7 +32,7 @@ export const EventCompaction = lenient({
 }).meta({ id: 'EventCompaction' });
 export type EventCompaction = z.infer<typeof EventCompaction>;
 
-/** What an event does besides saying something. The four maps are always present on the wire. */
+/** The effects of an event. The four maps are always present on the wire. */
 export const EventActions = lenient({
   stateDelta: jsonObject.default({}),
   artifactDelta: z.record(z.string(), z.number()).default({}),
@@ -104,7 +104,7 @@ export const responseFields = {
   toolCallCancellation: lenient({ ids: z.array(z.string()).default([]) }).optional(),
 };
 
-/** One step of a run: what an author said or did. Partial events are shown, never stored. Times are in seconds. */
+/** One entry of a session's history: what an author said or did. Partial events are sent, never stored. Times are in seconds. */
 export const Event = lenient({
   id: z.string(),
   invocationId: z.string().default(''),
@@ -145,8 +145,8 @@ export const eventJson = (event: Event): string => JSON.stringify(event);
 const storedTexts = new WeakMap<Event, string>();
 
 /**
- * The same for a frozen (stored) event, made once: a history that is read again and again is not made into text each
- * time. The first reader pays, because most events are never read back.
+ * The same for a frozen (stored) event, cached on the first call, because histories are read repeatedly. Lazy, because
+ * most events are never read back.
  */
 export function storedEventJson(event: Event): string {
   const known = storedTexts.get(event);
@@ -156,10 +156,10 @@ export function storedEventJson(event: Event): string {
   return text;
 }
 
-/** Texts above this take more room than the time they save is worth. */
+/** Longer texts are not cached: they take more memory than the saved time is worth. */
 const maxRemembered = 64 * 1024;
 
-/** Notes the JSON text a frozen event was read from, so that it is not made again. */
+/** Caches the JSON text that a frozen event was read from. */
 export function rememberEventJson(event: Event, text: string): void {
   if (text.length <= maxRemembered) storedTexts.set(event, text);
 }

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * An object schema for JSON from outside. Known keys may come in camelCase or snake_case (ADK clients use both), a
- * `null` counts as absent (ADK servers send both), and unknown keys are kept as they are: they are data.
+ * An object schema for JSON from clients and stores. It accepts known keys in camelCase and snake_case (ADK clients use
+ * both), treats `null` as absent (ADK servers send both), and keeps unknown keys unchanged.
  */
 export function lenient<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>> {
   const aliases = new Map<string, string>();

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Where a run is. `waiting`: it ended with calls that the user or the application answers. `interrupted`: another run
- * took its place, or its server ended before it did.
+ * The status of a run. `waiting`: it ended with calls that the user or the application must answer. `interrupted`: another
+ * run preempted it, or its server stopped.
  */
 export const RunStatus = z.enum(['queued', 'running', 'waiting', 'done', 'failed', 'cancelled', 'interrupted']);
 export type RunStatus = z.infer<typeof RunStatus>;
@@ -10,7 +10,7 @@ export type RunStatus = z.infer<typeof RunStatus>;
 /** Whether nothing more will happen in a run of this status. */
 export const isOver = (status: RunStatus): boolean => status !== 'queued' && status !== 'running';
 
-/** A call that waits for an answer from outside. */
+/** A call that waits for the user or the application. */
 export const OpenCall = z.object({ id: z.string(), name: z.string(), eventId: z.string() }).meta({ id: 'OpenCall' });
 export type OpenCall = z.infer<typeof OpenCall>;
 

@@ -5,13 +5,13 @@ import { Name } from './names.ts';
 import { State } from './session.ts';
 
 /**
- * What to do with a run when its session already has one: wait in line, answer 409, or cancel the one that runs, which
- * keeps what it stored (`interrupt`) or has it taken back (`rollback`).
+ * What a new run does when its session has an active one: wait (`queue`), fail with 409 (`reject`), or cancel the active
+ * run and keep its events (`interrupt`) or roll them back (`rollback`).
  */
 export const OnBusy = z.enum(['queue', 'reject', 'interrupt', 'rollback']);
 export type OnBusy = z.infer<typeof OnBusy>;
 
-/** What a run does when the client that started it leaves. */
+/** What a run does when the client that started it disconnects. */
 export const OnDisconnect = z.enum(['cancel', 'continue']);
 export type OnDisconnect = z.infer<typeof OnDisconnect>;
 
@@ -34,7 +34,7 @@ export const RunConfig = lenient({
   /** Tool calls of one model answer that run at the same time. */
   maxParallelToolCalls: z.number().int().positive().optional(),
   autoCreateSession: z.boolean().optional(),
-  /** What follows the error event of a model that failed: the run fails (default), or goes on as if it were an answer. */
+  /** After the error event of a failed model call the run fails (`throw`, default), or ends normally (`end`). */
   onModelFailure: z.enum(['throw', 'end']).optional(),
   /** Whether a plain "yes" or "no" answers the one confirmation that is open. */
   plainTextToolConfirmation: z.boolean().optional(),
@@ -47,7 +47,7 @@ export const RunConfig = lenient({
   outputAudioTranscription: z.record(z.string(), z.unknown()).optional(),
   realtimeInputConfig: z.record(z.string(), z.unknown()).optional(),
   contextWindowCompression: z.record(z.string(), z.unknown()).optional(),
-  /** `false`: a live connection that breaks is not gone on with by a handle of the provider. */
+  /** `false`: a broken live connection is not resumed with the provider's session handle. */
   sessionResumption: z.union([z.record(z.string(), z.unknown()), z.literal(false)]).optional(),
   proactivity: z.record(z.string(), z.unknown()).optional(),
   enableAffectiveDialog: z.boolean().optional(),
@@ -74,7 +74,7 @@ const runFields = {
   runConfig: RunConfig.optional(),
 };
 
-/** Body of `/run` and `/run_sse`. `newMessage` may be absent only when `invocationId` names a run to go on with. */
+/** Body of `/run` and `/run_sse`. `newMessage` may be absent only if `invocationId` names a run to resume. */
 export const RunRequest = lenient({
   appName: Name,
   userId: Name,
@@ -90,7 +90,7 @@ const marker = z.record(z.string(), z.unknown());
 
 /**
  * One message of a live client: a turn, realtime media, a manual speech mark, the end of the sound, or the end of input.
- * ADK's newest clients may send a state delta, which is left alone.
+ * ADK's newest clients may send a state delta, which the server ignores.
  */
 export const LiveRequest = lenient({
   content: MessageContent.optional(),

@@ -19,13 +19,13 @@ export interface SessionKey extends SessionOwner {
 }
 
 /**
- * Tells apart sessions that had one key, one after the other. Stores set it on the sessions they hand out, and append to
- * no other generation. It never leaves the process: JSON knows no symbols.
+ * Distinguishes a session from an earlier one with the same key. Stores set it on the sessions they return, and append to
+ * no other generation. It never leaves the process, because JSON has no symbols.
  */
 export const generation: unique symbol = Symbol.for('agent-server.generation');
 export type Generation = number | string;
 
-/** A conversation: its events in order and the state they folded into. `lastUpdateTime` is in seconds. */
+/** A conversation: its events in order and the state that results from them. `lastUpdateTime` is in seconds. */
 export const Session = z
   .object({
     id: z.string(),

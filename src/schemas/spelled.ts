@@ -15,15 +15,15 @@ type Spelled<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z
 type SpelledOpen<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>>;
 
 /**
- * An object people write by hand: keys in camelCase or snake_case, a key without a value counts as absent, an unknown
- * key and a key in both spellings are issues. Only the keys of `shape` are respelled; values are left alone, so maps
- * inside (headers, labels …) keep their keys.
+ * A hand-written object (YAML): keys in camelCase or snake_case, a key without a value counts as absent, an unknown key and
+ * a key in both spellings are issues. Only the keys of `shape` are converted, so that nested maps (headers, labels …)
+ * keep their keys.
  */
 export function spelled<Shape extends z.ZodRawShape>(shape: Shape): Spelled<Shape> {
   return z.preprocess(respell(shape, false), z.strictObject(shape, { error: unknownKeys(shape) }));
 }
 
-/** The same for an object that is passed on: unknown keys are kept (in camelCase) unless they look like slips. */
+/** The same for an object that is passed on: keeps unknown keys (in camelCase) unless they look like typing errors. */
 export function spelledOpen<Shape extends z.ZodRawShape>(shape: Shape): SpelledOpen<Shape> {
   return z.preprocess(respell(shape, true), z.looseObject(shape));
 }
@@ -40,7 +40,7 @@ function respell(shape: z.ZodRawShape, isOpen: boolean): (input: unknown, ctx: z
       if (Object.hasOwn(copy, name)) {
         ctx.addIssue({
           code: 'custom',
-          message: `"${name}" is given twice (as "${snakeCase(name)}", too)`,
+          message: `"${name}" is set twice (also as "${snakeCase(name)}")`,
           path: [key],
         });
       }
@@ -54,13 +54,13 @@ function respell(shape: z.ZodRawShape, isOpen: boolean): (input: unknown, ctx: z
   };
 }
 
-/** What to say of a key that an object made by `spelled` does not know. */
+/** The error message for an unknown key. */
 export function unknownKey(key: string, shape: object): string {
   const known = Object.keys(shape);
   return `unknown key "${key}"${didYouMean(key, /[A-Z]/.test(key) ? known : known.map(snakeCase))}`;
 }
 
-/** Unknown keys told of at once: a file may have masses. */
+/** Unknown keys in one message: a file may have thousands. */
 const maxTold = 10;
 
 function unknownKeys(shape: z.ZodRawShape): z.core.$ZodErrorMap {

@@ -1,8 +1,8 @@
 import type { OpenSpan } from './spans.ts';
 
 /**
- * Yields what a source yields and keeps a span open around it, from the first pull, which makes both, to the end. What
- * the source throws fails the span. Iterate it once, one pull at a time.
+ * Yields what a source yields inside a span. The first pull opens the span and the source; the span ends with the source
+ * and fails if the source throws. Iterate it once, one pull at a time.
  */
 export function inSpan<T>(
   open: () => OpenSpan,
@@ -72,7 +72,7 @@ class SpannedIterator<T> implements AsyncIterableIterator<T, void, void> {
     this.#iterator = undefined;
     this.#span?.fail(error);
     this.#span?.end();
-    return error as Error; // or whatever the source threw: it goes on as it is
+    return error as Error; // it may be any thrown value; it is rethrown unchanged
   }
 }
 

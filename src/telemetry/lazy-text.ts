@@ -1,13 +1,13 @@
-/** A value that is costly to make, such as a whole request: its text is made when somebody reads the trace. */
+/** A span attribute that is expensive to write as text, such as a whole request. The text is made when a trace is read. */
 export interface LazyText {
   text(): string;
 }
 
-/** Whether a value of a span is still to be made. */
+/** Whether the value of an attribute is a LazyText. */
 export const isLazy = (value: unknown): value is LazyText =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value as JSON. A function would take twice the memory of this object, for as long as its trace is kept. */
+/** A value as JSON. A closure would take twice the memory of this object, for as long as its trace is kept. */
 export class LazyJson implements LazyText {
   readonly #value: object;
 

@@ -24,8 +24,8 @@ const noMeter = createNoopMeter();
 let current: { readonly provider: MeterProvider; readonly instruments: Instruments | undefined } | undefined;
 
 /**
- * Measures what an ended span stands for, under ADK's names for agents and tools and OpenTelemetry's for models. Costs
- * next to nothing until a meter provider is registered, which may be at any time.
+ * Records the metrics of an ended span: ADK's names for agents and tools, OpenTelemetry's for models. Costs next to
+ * nothing until a meter provider is registered, which may happen at any time.
  */
 export function measure(span: Ended): void {
   const provider = metrics.getMeterProvider();
@@ -73,7 +73,7 @@ function record({ kind, attributes, startTime, endTime }: Ended, to: Instruments
   }
 }
 
-/** Bytes of a value that may have to be made. */
+/** Bytes of an attribute, which may be a LazyText. */
 function sizeOf(value: unknown): number {
   const text = isLazy(value) ? value.text() : value;
   return typeof text === 'string' ? Buffer.byteLength(text) : 0;

@@ -10,11 +10,11 @@ import { spanBytes, TraceLog } from './trace-log.ts';
 import { fits, summarize, type TraceQuery } from './trace-summary.ts';
 
 interface RecorderOptions {
-  /** Bytes of memory for all traces; the oldest ones go first. Default 64 MB. */
+  /** Bytes of memory for all traces; the oldest traces are dropped first. Default 64 MB. */
   readonly maxBytes?: number;
   /** Spans of all traces. Default 50,000. */
   readonly maxSpans?: number;
-  /** Milliseconds that a trace is kept after its last span; no timer, whoever comes next pays. Default: no limit. */
+  /** Milliseconds that a trace is kept after its last span. Checked on access, without a timer. Default: no limit. */
   readonly ttlMs?: number | undefined;
   /** False: requests, responses, arguments and results read as `{}` (`ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS`). */
   readonly captureContent?: boolean;
@@ -28,18 +28,18 @@ export interface ChangedSpans {
 }
 
 const sessionKeys = ['gcp.vertex.agent.session_id', 'gen_ai.conversation.id'];
-/** The part of all memory that one trace may take, and the history of one session. */
+/** The share of the memory that one trace may take, and the history of one session. */
 const traceShare = 1 / 2;
 const historyShare = 1 / 8;
-/** The part of a trace's spans that may be open at once. */
+/** The share of a trace's spans that may be open at once. */
 const openShare = 1 / 4;
 const leastOpen = 16;
-/** Histories that one trace holds on to. */
+/** Session histories that one trace keeps. */
 const maxHistories = 100;
 
 /**
- * Keeps the latest traces of the process, running ones included, for the trace endpoints. Older ones are dropped, so
- * memory stays bounded. What lists of spans are read from grows and shrinks while they are read.
+ * Keeps the latest traces of the process, including running ones, for the trace endpoints. It drops older ones, so memory
+ * stays bounded. Traces may grow, shrink and be dropped while a list of spans is being read.
  */
 export class TraceRecorder implements SpanSink {
   readonly #order = new LinkedList<TraceLog>();
@@ -52,7 +52,7 @@ export class TraceRecorder implements SpanSink {
   #bytes = 0;
   #spans = 0;
   #places = 0;
-  /** Counts what happens to spans, so that a reader can ask for what is new. */
+  /** Counts starts and ends of spans, so that a reader can ask for changes since a mark. */
   #marks = 0;
 
   constructor(options: RecorderOptions = {}) {
@@ -64,7 +64,7 @@ export class TraceRecorder implements SpanSink {
     this.#captureContent = captureContent;
   }
 
-  /** Bytes of memory that are held, by our own account. */
+  /** Bytes of memory in use, as estimated. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -119,7 +119,7 @@ export class TraceRecorder implements SpanSink {
     return undefined;
   }
 
-  /** Every finished span of every trace that touched a session of this id, trace by trace, in the order they began. */
+  /** Every finished span of every trace that touched a session with this id, trace by trace, in the order they began. */
   *forSession(sessionId: string, owner?: Partial<SessionOwner>): Generator<TraceSpan, void, void> {
     for (const log of this.#logsOf(sessionId, owner)) {
       for (const span of log.spans) {
@@ -145,13 +145,13 @@ export class TraceRecorder implements SpanSink {
     return { traces };
   }
 
-  /** A trace with all its spans, open ones without an end, all without the values that are long. */
+  /** A trace with all its spans, without long attributes. Open spans have no end. */
   trace(traceId: string): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined {
     const log = this.#logNamed(traceId);
     return log && { ...summarize(log), spans: log.spans.values().map(listedSpan) };
   }
 
-  /** One span with everything. */
+  /** One span with all its attributes. */
   span(traceId: string, spanId: string): LiveSpan | undefined {
     const span = this.#logNamed(traceId)?.spans.find((one) => one.spanId === spanId);
     return span && { ...listedSpan(span), attributes: attributesOf(span, this.#captureContent) };
@@ -171,7 +171,7 @@ export class TraceRecorder implements SpanSink {
     };
   }
 
-  /** Drops what was recorded of a session that is being deleted; what runs of it still do is not recorded. */
+  /** Drops the traces of a session that is being deleted, and records nothing more of its runs. */
   forget(key: SessionKey): void {
     for (const log of this.#index().find(key)?.logs.slice() ?? []) {
       log.isForgotten = true;
@@ -186,7 +186,7 @@ export class TraceRecorder implements SpanSink {
     return sessions.length > 1 ? logs.toSorted((a, b) => a.place - b.place) : logs;
   }
 
-  /** Kept on what all spans of a trace share: looking it up would cost more than the span. */
+  /** The log is stored on the TraceRef that all spans of a trace share: a lookup would cost more than the span. */
   #logOf(span: SpanRecord): TraceLog {
     const { trace } = span;
     const known = trace.log instanceof TraceLog ? trace.log : undefined;
@@ -217,7 +217,7 @@ export class TraceRecorder implements SpanSink {
     return this.#sessions.add(log.appName, log.userId, sessionId, log);
   }
 
-  /** Indexes what began since it was last asked for: most traces go without anybody asking. */
+  /** Indexes the traces that began since the last call. Lazy, because most traces are dropped before anybody asks. */
   #index(): SessionIndex<TraceLog> {
     let log = this.#order.last;
     while (log && !log.sessions) log = log.previous;
@@ -228,7 +228,7 @@ export class TraceRecorder implements SpanSink {
     return this.#sessions;
   }
 
-  /** A trace with many sessions, or one whose session was taken back often, holds on to the latest ones. */
+  /** A trace with many sessions, or whose session was rolled back often, keeps the latest histories only. */
   #releaseHistories(log: TraceLog): void {
     let bytes = 0;
     for (const history of log.histories) bytes += history.bytes;
@@ -261,7 +261,7 @@ export class TraceRecorder implements SpanSink {
     }
   }
 
-  /** Traces come in the order they began: one that lasts may stand before others that are over. */
+  /** Traces are in the order they began, so a long one may stand before others that have ended. */
   #expire(): void {
     if (this.#ttlMs === Infinity) return;
     const endedBefore = (performance.timeOrigin + performance.now() - this.#ttlMs) * 1e6;

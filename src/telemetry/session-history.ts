@@ -6,31 +6,31 @@ const maxContentBytes = 512 * 1024;
 const noActions = Object.freeze(newActions());
 
 /**
- * What was said in a session, as far as requests are made of it: held once for all traces that show such requests,
- * since each request repeats the ones before it. Beyond a bound in bytes the oldest events go.
+ * The events of a session as far as model requests contain them. Each request repeats the ones before it, so all traces
+ * that show requests of a session share one history. Above a limit in bytes it drops the oldest events.
  */
 export class SessionHistory {
   #events: Event[] = [];
   readonly #maxBytes: number;
-  /** Events that came before those that are held. */
+  /** Events that were dropped, from the first. */
   #left = 0;
   #newest: string | undefined;
-  /** Bytes that are held. */
+  /** Estimated memory. */
   bytes = 0;
-  /** Traces that hold on to it; the recorder's business. */
+  /** Traces that refer to it. Written by the recorder. */
   holders = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether a session's events go on where these end: they do, unless some were taken back. */
+  /** Whether a session's events continue these. They do, unless some were rolled back. */
   leadsTo(events: readonly Event[]): boolean {
     const count = this.#left + this.#events.length;
     return count === 0 || (count <= events.length && events[count - 1]?.id === this.#newest);
   }
 
-  /** Takes over what is new in a session's events. */
+  /** Adds the new events of a session. */
   extend(events: readonly Event[]): void {
     for (let at = this.#left + this.#events.length; at < events.length; at += 1) {
       const event = events[at] as Event;
@@ -43,7 +43,7 @@ export class SessionHistory {
     while (this.bytes > this.#maxBytes && this.#events.length > 1) this.#dropOldest();
   }
 
-  /** What is still held of the session's first `count` events, and how many were left out before. */
+  /** The session's first `count` events as far as they are kept, and how many were dropped before them. */
   upTo(count: number): { events: Event[]; omitted: number } {
     return {
       events: this.#events.slice(0, Math.max(0, count - this.#left)),
@@ -51,7 +51,7 @@ export class SessionHistory {
     };
   }
 
-  /** Lets go of everything; what comes next is held again. */
+  /** Drops all events; later ones are kept again. */
   clear(): void {
     this.#left += this.#events.length;
     this.#events = [];
@@ -65,10 +65,10 @@ export class SessionHistory {
   }
 }
 
-/** Bytes of an event that is kept as it is: a copy would cost more than what it leaves out. */
+/** Up to this size an event is kept unchanged: a copy would cost more than it saves. */
 const maxWholeBytes = 4 * 1024;
 
-/** The part of an event that requests are made of: not its state changes, its metadata and its text as JSON. */
+/** The parts of an event that model requests contain: no state changes, no metadata, no cached JSON. */
 function said(event: Event): Event {
   const { id, invocationId, author, timestamp, branch, content, inputTranscription, outputTranscription } = event;
   const { compaction, rewindBeforeInvocationId } = event.actions;
@@ -88,7 +88,7 @@ function said(event: Event): Event {
   };
 }
 
-/** A short event counts twice: the one that is stored may know its text as JSON. */
+/** A short event counts twice: it is shared with the store, which may have cached its JSON. */
 function bytesOf(event: Event): number {
   const bytes = eventMemoryBytes(event, Infinity);
   return bytes <= maxWholeBytes ? bytes * 2 : bytes;

@@ -1,14 +1,14 @@
 import type { SessionKey, SessionOwner } from '../schemas/session.ts';
 import type { SessionHistory } from './session-history.ts';
 
-/** What is recorded of one session. */
+/** The traces of one session. */
 export class SessionTraces<Log> implements SessionKey {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
   /** In the order they began. */
   readonly logs: Log[];
-  /** What was said in it; absent while no request showed any of it. */
+  /** Absent until a model request of the session is recorded. */
   history: SessionHistory | undefined = undefined;
 
   constructor(appName: string, userId: string, sessionId: string, log: Log) {
@@ -25,9 +25,9 @@ export class SessionTraces<Log> implements SessionKey {
   }
 }
 
-/** Finds what is recorded of sessions, also by their ids alone: users and apps may have sessions of the same id. */
+/** Finds the traces of a session, also by the session id alone: several users and apps may use the same id. */
 export class SessionIndex<Log> {
-  /** Nearly every id belongs to one session, so a map for its owners comes with the second of them. */
+  /** Nearly every id belongs to one session, so only the second session of an id gets a map by owner. */
   readonly #byId = new Map<string, SessionTraces<Log> | Map<string, SessionTraces<Log>>>();
 
   find({ appName, userId, sessionId }: SessionKey): SessionTraces<Log> | undefined {
@@ -36,7 +36,7 @@ export class SessionIndex<Log> {
     return found?.userId === userId && found.appName === appName ? found : undefined;
   }
 
-  /** Adds a log to what is recorded of a session. Called for every run, so it looks for the session once. */
+  /** Adds a trace to a session. Called for every run, so it looks up the session once. */
   add(appName: string, userId: string, sessionId: string, log: Log): SessionTraces<Log> {
     const found = this.#byId.get(sessionId);
     const owner = found instanceof Map ? ownerText(appName, userId) : '';
@@ -55,7 +55,7 @@ export class SessionIndex<Log> {
     return added;
   }
 
-  /** All sessions of an id, or those of an app or user alone. */
+  /** All sessions with this id, or only those of an app or user. */
   withId(sessionId: string, { appName, userId }: Partial<SessionOwner> = {}): SessionTraces<Log>[] {
     const found = this.#byId.get(sessionId);
     const all = found === undefined ? [] : found instanceof Map ? [...found.values()] : [found];
@@ -65,7 +65,7 @@ export class SessionIndex<Log> {
     );
   }
 
-  /** Takes a log out of what is recorded of a session. */
+  /** Removes a trace from a session. */
   remove(session: SessionTraces<Log>, log: Log): void {
     session.remove(log);
     if (session.logs.length > 0) return;

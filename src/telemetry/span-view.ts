@@ -5,7 +5,7 @@ import type { SpanRecord } from './spans.ts';
 
 export const eventIdKey = 'gcp.vertex.agent.event_id';
 
-/** What lists of spans say: names, ids and numbers. All else is read span by span. */
+/** Attributes shown in lists of spans: names, ids and numbers. The others are read span by span. */
 const listedKeys = [
   'gen_ai.operation.name',
   'gen_ai.request.model',
@@ -51,7 +51,7 @@ export function adkSpan(span: SpanRecord, attributes: Record<string, unknown>): 
   };
 }
 
-/** Everything about a span, without credentials; without what was said, too, unless `withContent`. */
+/** All attributes of a span, without credentials, and without messages unless `withContent`. */
 export function attributesOf(span: SpanRecord, withContent: boolean): Record<string, unknown> {
   const attributes: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(span.attributes)) {

@@ -25,18 +25,18 @@ export interface SpanRecord {
   readonly attributes: Record<string, AttributeValue | LazyText>;
   /** The span of the same trace that began before it, set by the sink: a growing array would keep room for sixteen more. */
   earlier: SpanRecord | undefined;
-  /** What its values hold in memory. */
+  /** Estimated memory of its attributes. */
   bytes: number;
-  /** Where the sink keeps it, and when something of it was news there; the sink's business. */
+  /** The sink's own record of the span, and the mark of its last change. Only the sink writes them. */
   log: object | undefined;
   mark: number;
 }
 
-/** Told of every span that begins, and ends. */
+/** Receives every span that starts and ends. */
 export interface SpanSink {
   opened?(span: SpanRecord): void;
   ended(span: SpanRecord): void;
-  /** What is held of the span's session for requests in its trace. `undefined` when the span is not kept. */
+  /** The shared history of the span's session. `undefined` when the span is not kept. */
   historyOf?(span: SpanRecord, session: Session): SessionHistory | undefined;
 }
 
@@ -44,21 +44,21 @@ export interface SpanSink {
 export interface OpenSpan {
   readonly context: object;
   set(attributes: Attributes): void;
-  /** Notes a value that is made later, and the bytes of memory that it holds until then. */
+  /** Sets an attribute whose text is made when the trace is read, and the memory it takes until then. */
   setLazy(name: string, value: LazyText, bytes: number): void;
-  /** What is held of a session for all requests in its traces, brought up to date. `undefined` when nobody keeps the span. */
+  /** The history of a session that all its traces share, brought up to date. `undefined` when the span is not kept. */
   historyOf(session: Session): SessionHistory | undefined;
   /** Notes an error, and the `file:line` that threw it if that may be known; the span still has to end. */
   fail(error: unknown, where?: string): void;
   end(): void;
 }
 
-/** Characters of a span's name: a model may make up the tool that is in it. */
+/** Characters of a span's name: it may contain a tool name that a model invented. */
 const maxNameLength = 512;
 /** Bytes of arguments, or of a response, that a span holds. */
 const maxValueBytes = 512 * 1024;
 
-/** Looked up once: it passes spans on to whatever provider is registered later. */
+/** Looked up once: it forwards spans to a provider that is registered later. */
 const tracer = otelTrace.getTracer('gcp.vertex.agent');
 
 /** What all spans of one trace share. */
@@ -69,7 +69,7 @@ export class TraceRef {
   readonly beganAt = performance.now();
   /** Spans so far. */
   size = 0;
-  /** Where the sink keeps what comes next of them; nobody else's business. */
+  /** The sink's own record of the trace. Only the sink writes it. */
   log: object | undefined = undefined;
 
   constructor(id: string, sink: SpanSink | undefined) {
@@ -78,7 +78,7 @@ export class TraceRef {
   }
 }
 
-/** The outside of a trace. */
+/** The parent of a trace's first span. */
 class Root {
   readonly sink: SpanSink | undefined;
 
@@ -89,7 +89,7 @@ class Root {
 
 const silent = new Root(undefined);
 
-/** The outside of a trace: pass it as the parent of an invocation's first span. Ended spans go to `sink`. */
+/** Starts a trace: pass it as the parent of the first span. Spans go to `sink`. */
 export function rootTrace(sink?: SpanSink): object {
   return new Root(sink);
 }
@@ -104,7 +104,7 @@ export function openSpan(kind: SpanKind, name: string, parent: object, attribute
   return new RecordedSpan(kind, name, above, attributes);
 }
 
-/** Notes a value as JSON that is made when the trace is read; what is long is cut. */
+/** Sets an attribute to a value as JSON, truncated. The JSON is made when the trace is read. */
 export function noteJson(span: OpenSpan, name: string, value: object): void {
   const bytes = memoryBytes(value, maxValueBytes);
   const held = bytes > maxValueBytes ? truncate(value, maxValueBytes) : value;
@@ -112,8 +112,8 @@ export function noteJson(span: OpenSpan, name: string, value: object): void {
 }
 
 /**
- * What is open, what is kept and what spans inside it name as their parent is one object, and its numbers are small:
- * three spans of every run are kept, and what is kept the garbage collector copies twice.
+ * One object is the open span, the stored span and the parent of inner spans, and its numbers are small integers: every
+ * run leaves three spans, and the garbage collector copies everything that survives twice.
  */
 class RecordedSpan implements OpenSpan, SpanRecord {
   readonly kind: SpanKind;
@@ -130,7 +130,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   /** Microseconds since the trace began; -1: not yet. */
   readonly #start: number;
   #end = -1;
-  /** Absent when nobody exports it. */
+  /** Absent when OpenTelemetry does not record the trace. */
   readonly #otel: Exported | undefined;
 
   constructor(kind: SpanKind, name: string, above: RecordedSpan | Root, attributes: Attributes) {

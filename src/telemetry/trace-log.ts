@@ -4,16 +4,16 @@ import type { SessionTraces } from './session-index.ts';
 import type { SpanRecord } from './spans.ts';
 import { memoryBytes, truncate } from './truncate.ts';
 
-/** Bytes of a span without long texts, with its part of what is kept of its trace and session. */
+/** Memory of a span without long texts, including its share of the trace and session records. */
 export const spanBytes = 500;
-/** Characters of a text that are part of that. */
+/** Texts up to this length, in characters, are part of `spanBytes`. */
 const shortLength = 128;
 /** Bytes of one attribute that are kept. */
 const maxAttributeBytes = 32 * 1024;
-/** Sessions that one trace is found by: an agent that is a tool has a session of its own for each call. */
+/** Sessions under which one trace is indexed: each call of an agent that is a tool has a session of its own. */
 const maxSessions = 100;
 
-/** Most traces have one session and one history: arrays that grow would keep room for sixteen more. */
+/** Shared by traces without entries. Arrays are replaced, not pushed to: a growing array reserves sixteen slots. */
 const none: readonly never[] = [];
 
 /** One trace: the chain of its spans, the one that began last first. */
@@ -28,23 +28,23 @@ export class TraceLog implements ListNode<TraceLog> {
   last: SpanRecord | undefined = undefined;
   /** The session it is about, and others it has touched. */
   sessionIds: readonly string[] = none;
-  /** Where they are indexed; absent until somebody asks for a session. */
+  /** Their index entries; absent until the first query by session. */
   sessions: readonly SessionTraces<TraceLog>[] | undefined = undefined;
   histories: readonly SessionHistory[] = none;
   open = 0;
   /** Spans that are kept. */
   size = 0;
-  /** What they hold, without the histories. */
+  /** Estimated memory, without the histories. */
   bytes = 0;
   /** When a span of it last began or ended, by the recorder's count. */
   mark = 0;
   /** When its last span ended, in epoch nanoseconds. */
   endTime = 0;
   isDropped = false;
-  /** Whether nothing may be kept of it any more. */
+  /** Whether its session was deleted: nothing more of it is recorded. */
   isForgotten = false;
 
-  /** `earlier`: what was kept of the trace until that was dropped. */
+  /** `earlier`: the log of the same trace that was dropped, if any. */
   constructor(span: SpanRecord, place: number, earlier: TraceLog | undefined) {
     this.id = span.trace.id;
     this.root = earlier?.root ?? span;
@@ -56,7 +56,7 @@ export class TraceLog implements ListNode<TraceLog> {
     return this.root.startTime;
   }
 
-  /** The app and the user whose sessions it is about; empty while nobody has said so. */
+  /** The app and the user of its sessions; empty until a span names them. */
   get appName(): string {
     const appName = this.root.attributes['agent_server.app_name'];
     return typeof appName === 'string' ? appName : '';
@@ -74,7 +74,7 @@ export class TraceLog implements ListNode<TraceLog> {
     return spans.toReversed();
   }
 
-  /** Notes a session that it touched. False: it was known, or there are too many. */
+  /** Adds a session that it touched. Returns false if it was known, or if there are too many. */
   touch(sessionId: string): boolean {
     const { sessionIds } = this;
     if (sessionIds.length === 0) this.sessionIds = [sessionId];
@@ -105,7 +105,7 @@ export class TraceLog implements ListNode<TraceLog> {
     return span.bytes;
   }
 
-  /** Lets go of the older half of what is over. */
+  /** Drops the older half of the ended spans. */
   trim(): void {
     const bytes = this.bytes / 2;
     const size = this.size / 2;
@@ -129,7 +129,7 @@ export class TraceLog implements ListNode<TraceLog> {
   }
 }
 
-/** Cuts what is long, and returns the bytes of what is still so. What is made later was counted when it was noted. */
+/** Truncates long attributes and returns the bytes of those that are still long. LazyTexts were counted when set. */
 function shorten(attributes: SpanRecord['attributes']): number {
   let bytes = 0;
   for (const key in attributes) {

@@ -1,14 +1,14 @@
 import type { TraceSummary } from '../schemas/extensions.ts';
 import type { SpanRecord } from './spans.ts';
 
-/** Which traces a list holds, newest first. `cursor` is the one of the page before. */
+/** Selects traces, newest first. `cursor` comes from the page before. */
 export interface TraceQuery {
   readonly pageSize: number;
   readonly cursor?: number | undefined;
   readonly appName?: string | undefined;
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
-  /** Words that all have to be in names, models or ids; any case. */
+  /** Words that must all occur in names, models or ids, in any case. */
   readonly q?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface RecordedTrace {
 /** Models that a summary names. */
 const maxModels = 100;
 
-/** What a trace amounts to, as far as it is kept. */
+/** Sums up a trace, as far as its spans are kept. */
 export function summarize({ id, root, spans, sessionIds, open }: RecordedTrace): TraceSummary {
   const models = new Set<string>();
   const counts = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 };
@@ -59,7 +59,7 @@ export function summarize({ id, root, spans, sessionIds, open }: RecordedTrace):
   };
 }
 
-/** Whether a list asked for this trace. */
+/** Whether a trace matches the query. */
 export function fits(trace: TraceSummary, { appName, userId: user, sessionId, q = '' }: TraceQuery): boolean {
   if (appName !== undefined && trace.appName !== appName) return false;
   if (user !== undefined && trace.userId !== user) return false;

@@ -1,13 +1,13 @@
 import { define } from '../base/json.ts';
 
-/** Levels of JSON that are looked into; what lies deeper counts as too much. */
+/** Levels of JSON that are measured; anything deeper counts as too large. */
 const maxDepth = 200;
-/** Characters before a cut that are searched for the end of a word: half a credential could not be told for one. */
+/** Characters before a cut in which the end of a word is searched: `redact` cannot recognise half a credential. */
 const wordLength = 1_024;
 
 /**
- * The bytes of memory that a JSON value holds, roughly and rather too many: two for each unit of a text, some for each
- * key and item. Stops counting above `limit`.
+ * Estimates the memory of a JSON value in bytes, rather too high: two for each character of a text, some for each key
+ * and item. Stops counting above `limit`.
  */
 export function memoryBytes(value: unknown, limit: number, depth = 0): number {
   if (typeof value === 'string') return 16 + value.length * 2;
@@ -30,7 +30,7 @@ export function memoryBytes(value: unknown, limit: number, depth = 0): number {
   return bytes;
 }
 
-/** The same of an event, at a fraction of the cost: each step of each run asks for it. */
+/** The same for an event, at a fraction of the cost: every step of every run calls it. */
 export function eventMemoryBytes(event: Readonly<Record<string, unknown>>, limit: number): number {
   let bytes = 400;
   for (const key in event) {
@@ -43,20 +43,20 @@ export function eventMemoryBytes(event: Readonly<Record<string, unknown>>, limit
 }
 
 /**
- * The value itself while it holds no more than `limit` bytes; else a copy cut to that, which says where it was cut.
- * Media is left out of a copy.
+ * Returns the value itself if it takes at most `limit` bytes, else a copy cut to that size. The copy says where it was
+ * cut, and leaves out media.
  */
 export function truncate<T>(value: T, limit: number): T {
   return memoryBytes(value, limit) > limit ? (new Cut(limit).of(value) as T) : value; // the shape of T, with less in it
 }
 
-/** The beginning of a text that is longer than `units`, with a note of its length. Holds nothing of the text. */
+/** The first `units` characters of a longer text, with a note of its length. Keeps no reference to the text. */
 export function truncateText(text: string, units: number): string {
   if (text.length <= units) return text;
   const head = text.slice(0, Math.max(0, units));
   const wordEnd = head.slice(-wordLength).search(/[\s"',;][^\s"',;]*$/);
   const end = wordEnd < 0 ? head.length : Math.max(0, head.length - wordLength) + wordEnd;
-  // A slice would hold on to the whole text: the way through bytes makes a text of its own.
+  // A slice would keep the whole text in memory. Converting to bytes and back makes an independent text.
   return `${Buffer.from(head.slice(0, end)).toString()}… [cut: it has ${text.length} characters]`;
 }
 

@@ -6,7 +6,7 @@ const failed = (code: string): Error => Object.assign(new Error('/secret/path'),
 it.each([
   ['ENOSPC', 'The disk of the server is full'],
   ['EROFS', 'The disk of the server cannot be written'],
-  ['EFBIG', 'The disk of the server takes no file as large as this'],
+  ['EFBIG', 'The disk of the server does not accept a file of this size'],
   ['EACCES', 'The disk of the server may not be used'],
 ])('takes %s for a disk that is unavailable, without its path', (code, message) => {
   expect(diskFailure(failed(code))).toMatchObject({ code: 'unavailable', message, retryAfter: 2 });

@@ -49,9 +49,11 @@ it('takes everything from one store to another, once', async () => {
   expect(await program('export', 'all.jsonl', ...at('one'))).toMatchObject({ code: 0, err: '2 sessions written\n' });
   expect(await program('import', 'all.jsonl', ...at('two'))).toMatchObject({
     code: 0,
-    err: '2 sessions and 4 artifacts read; 0 were there already\n',
+    err: '2 sessions and 4 artifacts imported; 0 existed already\n',
   });
-  expect((await program('import', 'all.jsonl', ...at('two'))).err).toContain('0 sessions and 0 artifacts read; 2 were');
+  expect((await program('import', 'all.jsonl', ...at('two'))).err).toContain(
+    '0 sessions and 0 artifacts imported; 2 existed',
+  );
 
   const again = await program('export', ...at('two'));
   expect(again.out).toBe(readFileSync(join(cwd, 'all.jsonl'), 'utf8'));
@@ -65,7 +67,7 @@ it('says that artifacts are lost for which no store is named', async () => {
   expect(await program('import', 'artifacts.jsonl', ...sessionsOnly)).toMatchObject({
     code: 0,
     err: expect.stringMatching(
-      /^2 sessions and 0 artifacts read.*\nwarning: 4 artifacts are not kept, .*--artifact-service/,
+      /^2 sessions and 0 artifacts imported.*\nwarning: 4 artifacts were not imported, .*--artifact-service/,
     ),
   });
 });
@@ -107,7 +109,7 @@ it('brings what ADK for Java has stored in Firestore, and says where that may be
 
   expect(await from.ended).toMatchObject({
     code: 0,
-    err: '1 sessions and 0 artifacts read; 0 were there already\n',
+    err: '1 sessions and 0 artifacts imported; 0 existed already\n',
   });
   expect((await program('export', ...at('java'))).out).toContain('"text":"hi"');
   expect(await program('import', '--from', 'firestore:x', ...at('java'))).toMatchObject({
@@ -157,7 +159,7 @@ it('says which limits there are when none concerns what is kept', async () => {
 
   expect(refused.map(({ code }) => code)).toEqual([2, 2, 2]);
   const limits = '--artifact-version-ttl or --max-artifact-versions\n';
-  expect(refused[0].err).toContain(`without one: give --session-ttl or --max-sessions or ${limits}`);
-  expect(refused[1].err).toContain(`without one: give ${limits}`);
-  expect(refused[2].err).toContain('In memory nothing is left: name a store');
+  expect(refused[0].err).toContain(`No limit is set: give --session-ttl or --max-sessions or ${limits}`);
+  expect(refused[1].err).toContain(`No limit is set: give ${limits}`);
+  expect(refused[2].err).toContain('There is no permanent store: name one');
 });

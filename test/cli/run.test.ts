@@ -69,7 +69,10 @@ it('ends with code 1 when a question stays unanswered or an answer is a failure'
     run(['run', 'till', '--agents', agents, '--message', 'boom']),
   ]);
 
-  expect(unanswered).toMatchObject({ code: 1, out: expect.stringContaining('! The question stays') as string });
+  expect(unanswered).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('! The input ended before the question') as string,
+  });
   expect(failed).toMatchObject({ code: 1, out: '! RESOURCE_EXHAUSTED: quota\n' });
 });
 

@@ -137,7 +137,7 @@ it.each([
   [['serve', 'x'], 'Unexpected argument "x"'],
   [['--port', 'x'], '--port must be a whole number from 0 to 65535, not "x"'],
   [['--host', '0.0.0.0'], '--host 0.0.0.0 is reachable by others'],
-  [['--host', '0.0.0.0', '--insecure', '--dev'], '--dev lets whoever reaches the server write agents'],
+  [['--host', '0.0.0.0', '--insecure', '--dev'], '--dev lets every client write agents'],
   [['--surface', 'trace'], '--surface must be one of api, dev, app-details'],
   [['--agents', '/no/such/folder'], 'The agents folder "/no/such/folder" does not exist'],
   [['--cors-allow-credentials', '--allow-origin', '*'], 'Cross-origin credentials cannot be allowed'],

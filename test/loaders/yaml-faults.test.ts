@@ -47,7 +47,7 @@ it.each([
     yamlAgent('a', 'include_contents: some\n'),
     `${at}3:1: "include_contents" must be "default" or "none", not "some"`,
   ],
-  ['both spellings', yamlAgent('a', 'output_key: x\noutputKey: y\n'), 'is given twice'],
+  ['both spellings', yamlAgent('a', 'output_key: x\noutputKey: y\n'), 'is set twice'],
   [
     'what belongs to the agent',
     yamlAgent('a', 'generate_content_config: { system_instruction: x }\n'),

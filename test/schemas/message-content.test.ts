@@ -21,7 +21,9 @@ it('refuses parts that only models say, in any spelling', () => {
     [{ text: 'I think', thought: true }, 'thought'],
   ];
   for (const [part, name] of said) {
-    expect(() => parse({ parts: [{ text: 'Hi' }, part] })).toThrow(`may not hold what only models say (${name})`);
+    expect(() => parse({ parts: [{ text: 'Hi' }, part] })).toThrow(
+      `must not contain a part that only models may use (${name})`,
+    );
   }
 });
 

@@ -6,7 +6,7 @@ import { loggedError } from '../../base/errors.ts';
 import type { Log } from '../deps.ts';
 import { fitted } from './close-codes.ts';
 
-/** How long a client may take to answer the frame that closes its connection. */
+/** How long a client may take to answer the close frame. */
 const closeTimeout = 2_000;
 
 /** Who is told of a connection that fails: the log, and the client as far as it may know. */
@@ -15,20 +15,20 @@ interface Told {
   readonly errors: ErrorPolicy;
 }
 
-/** Lets the routes that can, accept WebSockets with messages of at most this size. */
+/** Enables WebSockets on routes with an `accept`, with messages of at most this size. */
 export async function registerWebSockets(app: FastifyInstance, maxPayload: number, told: Told): Promise<void> {
   const options = { maxPayload, clientTracking: false, closeTimeout };
   await app.register(websocket, {
     options,
     errorHandler: (error, socket, { id }) => tellFailure(error, socket, { ...told, requestId: id }),
-    preClose: (done) => done(), // whoever keeps the sockets tells the clients why
+    preClose: (done) => done(), // LiveSockets closes the connections with a reason
   });
   app.websocketServer.on('headers', (lines: string[], request: IncomingMessage) => {
     lines.push(`X-Request-Id: ${String(request.headers['x-request-id'])}`);
   });
 }
 
-/** What a client did against the protocol has been answered already; anything else is our fault. */
+/** The library has answered protocol errors of the client already; any other error is the server's. */
 function tellFailure(
   error: Error,
   socket: WebSocket,
@@ -44,7 +44,7 @@ function tellFailure(
 }
 
 /**
- * Whether a request is to become a WebSocket. Others ask for protocols we do not speak (Java's client for HTTP/2) and are
- * content with a plain answer.
+ * Whether a request asks to become a WebSocket. Others ask for protocols that the server does not support (Java's client
+ * for HTTP/2) and accept a plain response.
  */
 export const isUpgrade = ({ upgrade }: IncomingHttpHeaders): boolean => upgrade?.toLowerCase() === 'websocket';

@@ -4,25 +4,25 @@ import { LiveRequest } from '../../schemas/run.ts';
 import { parseJson } from '../json-body.ts';
 import { parse } from '../validation.ts';
 
-/** What a frame of a live client says. */
+/** A parsed frame of a live client. */
 export interface ClientMessage {
   readonly input: LiveInput | undefined;
-  /** Nothing more will come after this. */
+  /** Whether this is the client's last message. */
   readonly closes: boolean;
 }
 
-/** What bare binary frames hold. */
+/** The media type of binary frames. */
 const rawAudio = 'audio/pcm;rate=16000';
 
-/** Sound as it comes from a microphone, without JSON around it. */
+/** Reads a binary frame: raw microphone audio. */
 export function readBinaryFrame(data: Buffer): ClientMessage {
   const blob = { mimeType: rawAudio, data: data.toString('base64') };
   return { input: data.length > 0 ? { kind: 'blob', blob } : undefined, closes: false };
 }
 
 /**
- * A JSON frame. When it says several things, the first of activity start, activity end, blob, content and the end of sound
- * counts. Throws `invalid_request`.
+ * Reads a JSON frame. If several fields are set, the first of activityStart, activityEnd, blob, content and
+ * audioStreamEnd counts. Throws `invalid_request`.
  */
 export function readTextFrame(data: Buffer): ClientMessage {
   const request = parse(LiveRequest, parseJson(data, 'message'), 'LiveRequest') as LiveRequest;
@@ -42,7 +42,7 @@ function inputOf({ activityStart, activityEnd, blob, content, audioStreamEnd }: 
   return audioStreamEnd ? { kind: 'audioStreamEnd' } : undefined;
 }
 
-/** Models take the standard alphabet, padded. */
+/** Converts to the standard base64 alphabet with padding, which models require. */
 function standardBase64(data: string): string {
   const text = /[-_]/.test(data) ? data.replaceAll('-', '+').replaceAll('_', '/') : data;
   const bare = text.length % 4 === 0 ? text : text.replace(/=+$/, '');

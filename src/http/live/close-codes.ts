@@ -1,12 +1,12 @@
 import { describeError, type ErrorCode } from '../../base/errors.ts';
 
-/** Why a connection is closed, as its last frame says it. */
+/** Code and reason of a close frame. */
 export interface Closing {
   readonly code: number;
   readonly reason: string;
 }
 
-/** What a close frame has room for, in bytes of UTF-8. */
+/** Longest reason of a close frame, in bytes of UTF-8. */
 const maxReasonBytes = 123;
 
 const codes: Partial<Record<ErrorCode, number>> = {
@@ -21,13 +21,13 @@ const codes: Partial<Record<ErrorCode, number>> = {
   run_cancelled: 1001,
 };
 
-/** How a run that failed is told to its client. Details of unplanned errors stay in the log. */
+/** The close frame for a run that failed. Details of unexpected errors stay in the log. */
 export function closingFor(error: unknown): Closing {
   const { code, message } = describeError(error);
   return { code: codes[code] ?? 1011, reason: fitted(message) };
 }
 
-/** The text cut, between characters, to what a close frame can carry. */
+/** The text, cut between characters to the length of a reason. */
 export function fitted(text: string): string {
   const bytes = Buffer.from(text.toWellFormed());
   if (bytes.length <= maxReasonBytes) return text.toWellFormed();

@@ -9,24 +9,24 @@ import { type ClientMessage, readBinaryFrame, readTextFrame } from './client-mes
 import { type Closing, closingFor, fitted } from './close-codes.ts';
 import { LiveInbox } from './inbox.ts';
 
-/** Bytes a client may be behind: more is waited for, and sound is dropped. */
+/** Unsent bytes of a slow client. Above it the run waits, and audio is dropped. */
 const maxUnreadBytes = 1024 * 1024;
-/** How long the run of a client that is gone may take to end by itself. */
+/** How long the run may take to end by itself after the client disconnected. */
 const runEndMs = 5_000;
 
 export type StartLive = (input: AsyncIterable<LiveInput>, signal: AbortSignal) => Promise<RunEvents>;
 
 export interface LiveLimits {
-  /** Beats without a frame in either direction after which the connection is closed. */
+  /** Ticks without a frame in either direction after which the connection is closed. */
   readonly idleTicks: number;
   readonly log: Log;
   /** Decides what the client sees of a run that fails. */
   readonly errors: ErrorPolicy;
-  /** What the request for the connection is called in the log. */
+  /** The id of the upgrade request, for the log. */
   readonly requestId?: string;
 }
 
-/** One live client: its frames become the input of a run, the run's events become frames. */
+/** One live client. Its frames become the input of a run; the run's events become frames. */
 export class LiveConnection {
   readonly #socket: WebSocket;
   readonly #tcp: Socket;
@@ -51,7 +51,7 @@ export class LiveConnection {
     tcp.on('drain', this.#onDrain);
   }
 
-  /** Runs the conversation and closes the connection. Resolves when both are over; never rejects. */
+  /** Runs the conversation, then closes the connection. Resolves when both have ended; never rejects. */
   async serve(start: StartLive): Promise<void> {
     try {
       const events = await start(this.#inbox, this.#controller.signal);
@@ -72,7 +72,7 @@ export class LiveConnection {
     }
   }
 
-  /** Tells the client that a message of its makes no sense. The conversation goes on. */
+  /** Tells the client that its message is invalid. The conversation continues. */
   refuse(error: unknown, invalid?: string): void {
     if (this.#isOver) return;
     const { code, message: details } = describeError(error);
@@ -80,7 +80,7 @@ export class LiveConnection {
     this.#socket.send(JSON.stringify({ error: text, details, errorCode: code, errorMessage: details }));
   }
 
-  /** Ends the conversation. An agent that waits for the client ends by itself; one that is at work is cancelled. */
+  /** Ends the conversation. An agent that waits for input ends by itself; an active one is cancelled. */
   close({ code, reason }: Closing): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -93,9 +93,9 @@ export class LiveConnection {
     if (this.#isOver) return;
     this.#quietTicks += 1;
     if (this.#quietTicks > this.#limits.idleTicks) {
-      this.close({ code: 1001, reason: 'Nothing was said for a long time' });
+      this.close({ code: 1001, reason: 'The connection was idle for too long' });
     } else if (this.#socket.isPaused) {
-      return; // it is we who do not read, so no answer can come
+      return; // the server itself is not reading, so no pong can arrive
     } else if (this.#isPinged) {
       this.close({ code: 1008, reason: 'The client does not answer, or reads too slowly' });
     } else {
@@ -104,7 +104,7 @@ export class LiveConnection {
     }
   }
 
-  /** Sends an event once the client has caught up. Sound does not wait: late, it would be of no use. */
+  /** Sends an event once the client has caught up. Audio for a slow client is dropped: late, it is useless. */
   #send(event: Event): Promise<void> | void {
     if (this.#isOver) return;
     const isBehind = this.#tcp.writableLength > maxUnreadBytes;
@@ -119,8 +119,8 @@ export class LiveConnection {
   }
 
   /**
-   * Lets the frames of one turn of the event loop leave in one write, right after those of other connections: each
-   * write costs more than the frame, and more still when it has to wake the client up.
+   * Sends all frames of one event-loop iteration in one write, together with those of other connections: a write costs
+   * more than a frame, and more still if it has to wake the client up.
    */
   #gather(): void {
     if (this.#tcp.writableCorked > 0) return;
@@ -130,7 +130,7 @@ export class LiveConnection {
 
   readonly #release = (): void => this.#tcp.uncork();
 
-  /** Resolves when the client has read what was sent, or reads no more. */
+  /** Resolves when the client has read everything, or has disconnected. */
   #caughtUp(): Promise<void> {
     return new Promise((resolve) => (this.#wake = resolve));
   }
@@ -180,7 +180,7 @@ export class LiveConnection {
   }
 }
 
-/** Whether an event is a piece of sound and nothing else. */
+/** Whether an event is an audio chunk and nothing else. */
 function isSound({ content, partial }: Event): boolean {
   const parts = content?.parts ?? [];
   return (

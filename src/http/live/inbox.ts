@@ -6,13 +6,13 @@ interface Entry {
   readonly size: number;
 }
 
-/** Characters of base64 that may wait: about a minute of speech. */
+/** Characters of base64 in the inbox: about a minute of speech. */
 const maxWaiting = 2 * 1024 * 1024;
 const maxEntries = 2_048;
 
 /**
- * What a client has sent and nobody has read yet. Sound and pictures nobody takes in time lose their worth: the oldest
- * go when there is no more room. Messages never go: when they fill it, the client has to wait.
+ * Messages of a live client that the agent has not read yet. When it is full it drops the oldest audio and images, which
+ * are useless when late. It never drops text messages: if they fill it, the client has to wait.
  */
 export class LiveInbox implements AsyncIterable<LiveInput> {
   readonly #entries: Entry[] = [];
@@ -23,22 +23,22 @@ export class LiveInbox implements AsyncIterable<LiveInput> {
   #isFull = false;
   #reader: ((result: IteratorResult<LiveInput, undefined>) => void) | undefined;
 
-  /** `onRoom` is called when there is room again after `push` returned false. */
+  /** Calls `onRoom` when there is space again after `push` returned false. */
   constructor(onRoom: () => void) {
     this.#onRoom = onRoom;
   }
 
-  /** Media that were dropped. */
+  /** Number of dropped media messages. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Whether whoever reads has nothing else to do. */
+  /** Whether the reader waits for input. */
   get isAwaited(): boolean {
     return this.#reader !== undefined;
   }
 
-  /** Returns whether there is room for more. */
+  /** Returns whether there is space for more. */
   push(input: LiveInput): boolean {
     if (this.#hasEnded) return true;
     const reader = this.#reader;
@@ -55,7 +55,7 @@ export class LiveInbox implements AsyncIterable<LiveInput> {
     return !this.#isFull;
   }
 
-  /** Nothing more will come; what waits can still be read. */
+  /** Marks the end of input. Waiting messages can still be read. */
   end(): void {
     this.#hasEnded = true;
     const reader = this.#reader;
@@ -102,7 +102,7 @@ export class LiveInbox implements AsyncIterable<LiveInput> {
   }
 }
 
-/** Roughly, in characters. */
+/** Approximate size in characters. */
 function sizeOf(input: LiveInput): number {
   if (input.kind === 'blob') return input.blob.data.length;
   if (input.kind !== 'content') return 0;

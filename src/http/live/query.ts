@@ -4,7 +4,7 @@ import { nameFault } from '../../schemas/names.ts';
 import { OnBusy, type RunConfig } from '../../schemas/run.ts';
 import type { LiveRunRequest } from '../deps.ts';
 
-/** As FastAPI reads booleans. */
+/** Booleans as FastAPI parses them. */
 const flag = z
   .string()
   .toLowerCase()
@@ -16,7 +16,7 @@ const modalities = z
   .transform((given) => [given].flat().flatMap((one) => one.split(',').map((name) => name.trim().toUpperCase())))
   .pipe(z.array(z.enum(['TEXT', 'AUDIO', 'VIDEO', 'IMAGE'])));
 
-/** Query of `/run_live`, in either spelling: whose session, and how the model should talk. */
+/** Query of `/run_live`, in camelCase or snake_case: the session, and settings of the model connection. */
 export const LiveQuery = lenient({
   appName: z.string().optional(),
   userId: z.string().optional(),
@@ -31,7 +31,7 @@ export const LiveQuery = lenient({
 });
 type LiveQuery = z.infer<typeof LiveQuery>;
 
-/** The request a query stands for, or what is wrong with it, in a sentence for the reason of a close frame. */
+/** The run request of a query, or the reason for a close frame if the query is invalid. */
 export function readLiveQuery(query: unknown, defaultApp: string | undefined): LiveRunRequest | string {
   const parsed = LiveQuery.safeParse(query);
   if (!parsed.success) {
@@ -54,7 +54,7 @@ export function readLiveQuery(query: unknown, defaultApp: string | undefined): L
   };
 }
 
-/** Only what was said: the rest is the app's to say. */
+/** Only the given settings; the app sets the others. */
 function runConfigOf(query: LiveQuery): RunConfig {
   const { proactiveAudio, enableAffectiveDialog, explicitVadSignal, saveLiveBlob } = query;
   return {

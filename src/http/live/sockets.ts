@@ -1,6 +1,6 @@
 import type { LiveConnection } from './connection.ts';
 
-/** The live connections that are open, and the beat of their hearts: one timer for all, while there are any. */
+/** The open live connections, with one ping timer for all of them. */
 export class LiveSockets {
   readonly #tickMs: number;
   readonly #open = new Map<LiveConnection, Promise<void>>();
@@ -10,7 +10,7 @@ export class LiveSockets {
     this.#tickMs = tickMs;
   }
 
-  /** Keeps a connection until its conversation is over. */
+  /** Tracks a connection until its conversation ends. */
   add(connection: LiveConnection, over: Promise<void>): void {
     const done = over.finally(() => {
       this.#open.delete(connection);
@@ -22,7 +22,7 @@ export class LiveSockets {
     this.#timer ??= setInterval(this.#tick, this.#tickMs).unref();
   }
 
-  /** Tells every client that the server is going, and waits for their runs to end. */
+  /** Closes every connection because the server shuts down, and waits for the runs to end. */
   async close(): Promise<void> {
     for (const connection of this.#open.keys()) connection.close({ code: 1001, reason: 'The server is shutting down' });
     await Promise.all(this.#open.values());

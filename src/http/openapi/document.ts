@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { Problem } from '../../schemas/records.ts';
 import type { Operation } from '../operation.ts';
 
-/** What we read of a JSON Schema again. */
+/** The fields of a JSON Schema that the API page reads. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -44,12 +44,12 @@ export interface OpenApiDocument {
 
 const problemType = 'application/problem+json';
 
-/** Describes the table as OpenAPI 3.1: every spelling is a path of its own. */
+/** Describes the route table as OpenAPI 3.1: every alias is a path of its own. */
 export function openApiDocument(operations: readonly Operation[], version: string): OpenApiDocument {
   const schemas = new Components();
   const problem = schemas.ofAnswer(Problem);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
-  // Answers first: their names win over those of requests, which are read more leniently than they are written.
+  // Responses first: they get the plain schema names. Request schemas are more lenient and need names of their own.
   const answers = new Map(operations.map(({ answer }) => [answer, answer.schema && schemas.ofAnswer(answer.schema)]));
   for (const operation of operations) {
     const { mediaType = 'application/json', description = 'Success', status = 200, others = [] } = operation.answer;
@@ -118,7 +118,7 @@ function parametersOf(operation: Operation, place: 'path' | 'query'): Parameter[
   });
 }
 
-/** Named schemas, each once: those of answers under their own name, those of requests as `…Input` where both exist. */
+/** Named schemas, each once: response schemas under their own name, request schemas as `…Input` if both exist. */
 class Components {
   readonly all: Record<string, JsonSchema> = {};
   readonly #answerNames = new Set<string>();

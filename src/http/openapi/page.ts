@@ -3,7 +3,7 @@ import type { DescribedOperation, JsonSchema, OpenApiDocument } from './document
 import { html, type Html, join } from './html.ts';
 import { css } from './page-style.ts';
 
-/** The API description for people: one page, no script, nothing from elsewhere. */
+/** The API description for people: one page without scripts and external resources. */
 export function apiPage(operations: readonly Operation[], document: OpenApiDocument): string {
   const { title, version } = document.info;
   const tags = [...new Set(operations.map(({ tag }) => tag))];
@@ -32,7 +32,7 @@ export function apiPage(operations: readonly Operation[], document: OpenApiDocum
           <h1>API of ${title}</h1>
           <p>
             Version ${version}. For programs: <a href="openapi.json">openapi.json</a>. To try it:
-            <a href="dev-ui/">user interface</a>.
+            <a href="dev-ui/">web UI</a>.
           </p>
         </header>
         <nav aria-label="Contents">

@@ -19,7 +19,7 @@ interface ContentRoutes {
   readonly bodyLimitBytes: number;
 }
 
-/** Takes the bytes of an artifact as they come. Mounted where bodies are not read ahead. */
+/** Uploads of artifact content as a stream. Mounted where Fastify does not read bodies. */
 export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }: ContentRoutes): Operation[] {
   const { sessions, artifacts } = services;
   return [
@@ -53,12 +53,12 @@ export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }
   ];
 }
 
-/** The bytes of a body, which stays open when they are not read to their end: the answer goes the same way. */
+/** The bytes of a body. Leaves the body open if the reader stops early, because the response uses the same connection. */
 async function* bytesOf(body: Readable, limit: number): AsyncGenerator<Uint8Array, void, void> {
   let size = 0;
   for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (size > limit) throw new AppError('too_large', `An artifact may have ${limit} bytes here`);
+    if (size > limit) throw new AppError('too_large', `An artifact may have at most ${limit} bytes`);
     yield chunk;
   }
 }
@@ -72,7 +72,7 @@ async function saveWhole(
   return artifacts.saveArtifact(key, name, { inlineData: { mimeType, data } });
 }
 
-/** The content of a version, streamed where the store can; `undefined` when there is none. */
+/** The content of a version, streamed if the store can; `undefined` if there is none. */
 export async function openContent(
   artifacts: ArtifactService,
   key: SessionKey,
@@ -96,8 +96,8 @@ export async function openContent(
 }
 
 /**
- * Answers the content itself, or the range of it that is asked for. It is never shown in our origin: whatever it is, a
- * browser saves it.
+ * Sends the content, or the requested range of it, as an attachment: browsers save it and never show it in the server's
+ * origin.
  */
 export function sendContent(content: StoredContent, name: string, { request, reply }: Call): FastifyReply {
   const { about, size } = content;
@@ -122,7 +122,7 @@ export function sendContent(content: StoredContent, name: string, { request, rep
   return sendBytes(reply, content.read({ start, end }));
 }
 
-/** The type that was stored, unless a header could not hold it. */
+/** The stored media type if it is valid in a header, else `application/octet-stream`. */
 const safeType = (mimeType: string | undefined): string =>
   mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(mimeType)
     ? mimeType

@@ -25,7 +25,7 @@ const NewArtifact = lenient({
   customMetadata: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** Artifacts of a session. A name may hold slashes, so the more particular paths come first. */
+/** Artifacts of a session. A name may contain slashes, so the more specific paths come first. */
 export function artifactOperations({ sessions, artifacts }: Services): Operation[] {
   const store = (): ArtifactService => {
     if (!artifacts) throw new AppError('not_supported', 'This server keeps no artifacts');
@@ -148,7 +148,7 @@ interface Artifact extends SessionKey {
   readonly artifactName: string;
 }
 
-/** ADK's shape has no size. */
+/** Removes the size, which ADK's type does not have. */
 function asInAdk(stored: StoredArtifactVersion): ArtifactVersion {
   const { size: _, ...version } = stored;
   return version;

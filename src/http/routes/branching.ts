@@ -31,7 +31,7 @@ interface BranchingRoutes {
   readonly development: ReadonlySet<DevelopmentPart>;
 }
 
-/** Going back and going on elsewhere: extensions of ours, absent from the ADK servers. */
+/** Fork and rewind: extensions that ADK servers do not have. */
 export function branchingOperations({ runner, rights, development }: BranchingRoutes): Operation[] {
   const ownWordsOnly = !development.has('import');
 
@@ -55,7 +55,7 @@ export function branchingOperations({ runner, rights, development }: BranchingRo
       paths: [`${one}/rewind`],
       tag,
       feature: 'rewind',
-      summary: 'Take a session back to before an invocation; 409 while it has a run in progress',
+      summary: 'Rewind a session to before an invocation; 409 while it has an active run',
       params: SessionParams,
       body: RewindBody,
       answer: { schema: Session },

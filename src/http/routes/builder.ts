@@ -12,7 +12,7 @@ import { builderWriteOperations } from './builder-writes.ts';
 const rootFile = 'root_agent.yaml';
 const BuilderQuery = lenient({ filePath: z.string().max(256).optional(), tmp: QueryFlag.optional() });
 
-/** What the visual builder reads, and in development mode, where there is a `builderRoot`, writes. */
+/** The routes of the visual builder: reading always, writing in development mode (with a `builderRoot`). */
 export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 'config'>): Operation[] {
   const root = config?.builderRoot;
   const files =

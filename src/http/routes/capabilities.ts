@@ -19,7 +19,7 @@ interface CapabilityRoutes {
 const tag = 'Server';
 const eventsPerPage = 1_000;
 
-/** What the server can do, and what models cost. `operations` is asked when a client asks. */
+/** The server's capabilities, and the prices of models. Calls `operations` for each request. */
 export function capabilityOperations(
   { version, services, stores = {}, prices = {}, config, development }: CapabilityRoutes,
   operations: () => readonly Operation[],

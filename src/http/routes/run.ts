@@ -31,7 +31,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
       method: 'POST',
       paths: ['/run'],
       tag: 'Runs',
-      summary: 'Run an agent and answer all its events at once',
+      summary: 'Run an agent and return all its events at once',
       body,
       answer: { schema: z.array(Event), description: 'The events in order, without the user message' },
       async handle({ body: request }, { request: { headers }, reply }) {
@@ -93,14 +93,14 @@ interface Followed {
   readonly signal: AbortSignal;
 }
 
-/** Starts runs that outlive their connection, unless the client wants to take them with it, and follows them. */
+/** Starts a run that outlives its connection (unless `onDisconnect` is `cancel`) and follows its events. */
 function submitter(runs: Runs) {
   return async (request: RunRequest, reply: FastifyReply): Promise<Followed> => {
     const signal = clientSignal(reply);
     const { run, replayed } = await runs.submit(request, { idempotencyKey: idempotencyKeyOf(reply.request) });
     const key = { appName: run.appName, userId: run.userId, sessionId: run.sessionId, runId: run.id };
     const leave = (): void => {
-      // Whether the run is gone by then, or its session, is nobody's concern any more.
+      // An error means that the run or its session has ended already.
       runs.cancel(key, { rollback: false }, new AbortController().signal).catch(() => {});
     };
     if (request.onDisconnect === 'cancel') {
@@ -113,7 +113,7 @@ function submitter(runs: Runs) {
   };
 }
 
-/** All whole events of a run, once it is over. */
+/** All events of a run, without chunks, once it has ended. */
 async function answerAll({ frames, signal }: Followed): Promise<JsonText> {
   const texts: string[] = [];
   for await (const { event } of frames) texts.push(storedEventJson(event));

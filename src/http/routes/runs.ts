@@ -30,7 +30,7 @@ const WaitQuery = lenient({ timeoutMs: QueryCount.optional() });
 const StreamQuery = lenient({ lastEventId: z.string().optional() });
 const CancelBody = z.preprocess((body) => body ?? {}, lenient({ rollback: z.boolean().default(false) }));
 
-/** Runs as resources, an extension of ours: started in the background, looked at, joined and ended by anybody. */
+/** Runs as resources, an extension: any client can start, read, follow and cancel them. */
 export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes): Operation[] {
   return [
     operation({
@@ -69,7 +69,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [one],
       tag,
       feature: 'runs',
-      summary: 'Read how a run is',
+      summary: 'Read the status of a run',
       params: RunParams,
       answer: { schema: Run },
       handle: ({ params }) => runs.get(params),
@@ -79,10 +79,10 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [`${one}/cancel`],
       tag,
       feature: 'runs',
-      summary: 'End a run, and take back what it did if asked to; one that is over stays as it is',
+      summary: 'Cancel a run, and roll it back if asked to; a run that has ended is not changed',
       params: RunParams,
       body: CancelBody,
-      answer: { schema: Run, description: 'The run, which is over' },
+      answer: { schema: Run, description: 'The run, which has ended' },
       handle: ({ params, body }, { reply }) => runs.cancel(params, body, clientSignal(reply)),
     }),
     operation({
@@ -90,10 +90,10 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [`${one}/wait`],
       tag,
       feature: 'runs',
-      summary: 'Wait until a run is over, or for a while',
+      summary: 'Wait until a run ends, or for a limited time',
       params: RunParams,
       query: WaitQuery,
-      answer: { schema: Run, description: 'The run as it is then' },
+      answer: { schema: Run, description: 'The run at that time' },
       handle: ({ params, query }, { reply }) =>
         runs.wait(params, Math.min(query.timeoutMs ?? maxWaitMs / 2, maxWaitMs), clientSignal(reply)),
     }),
@@ -102,7 +102,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [`${one}/stream`],
       tag,
       feature: 'runs',
-      summary: 'Follow the events of a run, from the first or from behind Last-Event-ID',
+      summary: 'Follow the events of a run, from the first or after Last-Event-ID',
       params: RunParams,
       query: StreamQuery,
       answer: { schema: Event, mediaType: 'text/event-stream', description: 'As `/run_sse`, each frame with an `id:`' },

@@ -9,7 +9,7 @@ interface ServerRoutes {
   readonly services: Services;
 }
 
-/** Longer than a store that is there takes to say so. */
+/** Longest time for the health checks of the stores. */
 const checkMs = 2_000;
 
 const tag = 'Server';
@@ -31,7 +31,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       method: 'GET',
       paths: ['/ready'],
       tag,
-      summary: 'Whether the server takes new work; 503 while it shuts down or cannot reach what it stores to',
+      summary: 'Whether the server accepts new work; 503 while it shuts down or cannot reach a store',
       answer: { schema: Status },
       async handle() {
         if (isClosing()) throw new AppError('unavailable', 'The server is shutting down', { retryAfter: 5 });
@@ -51,7 +51,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       method: 'GET',
       paths: ['/config/telemetry'],
       tag,
-      summary: 'Whether the user interface may report its use: never',
+      summary: 'Whether the web UI may send telemetry: never',
       answer: { schema: Telemetry },
       handle: () => ({ telemetry: false }),
     }),
@@ -59,7 +59,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       method: 'POST',
       paths: ['/config/telemetry'],
       tag,
-      summary: 'Answer a consent dialog; whatever it says, nothing is reported',
+      summary: 'Answer a consent dialog; the server never sends telemetry',
       body: Telemetry,
       answer: { schema: Telemetry },
       handle(_input, { request }) {

@@ -39,7 +39,7 @@ interface SessionRoutes {
 const users = '/apps/{appName}/users/{userId}/sessions';
 const one = `${users}/{sessionId}`;
 const tag = 'Sessions';
-/** How long an app that was there is taken to be there still: a list reads folders. */
+/** How long the list of apps is cached: making it reads folders. */
 const appListMs = 1_000;
 
 const SessionQuery = lenient({ numRecentEvents: QueryCount.optional(), afterTimestamp: QuerySeconds.optional() });
@@ -58,7 +58,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
   const { sessions } = services;
 
   const found = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T> => {
-    // One of an evaluation may have gone with an earlier process; its result still has it.
+    // A session of an evaluation may have ended with an earlier process; the stored result still has it.
     const session = (await read()) ?? ((await evaluations?.restore(key)) ? await read() : undefined);
     if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
     return session;
@@ -177,14 +177,14 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
   ];
 }
 
-/** Events that a client brings carry no authority, whoever they claim to be by. */
+/** Marks all events that a client imports, whatever author they name: the server never acts on them. */
 const brought = (events: SessionRequest['events'] = []) => ({ events, imported: events.length });
 
 const requestKeys = new Set(['state', 'events', 'sessionId', 'session_id']);
 
 /**
- * Clients disagree about this body: for most it is a session request, for Python's it is the state itself. It is
- * taken as the state when it holds any key that a session request does not have.
+ * Most clients send a session request; ADK for Python sends the state itself. A body with any key that a session request
+ * does not have is treated as the state.
  */
 function asSessionRequest(body: unknown): SessionRequest {
   const isState = isJsonObject(body) && Object.keys(body).some((key) => !requestKeys.has(key));

@@ -85,7 +85,7 @@ it('leaves a client with whom nothing was talked about for long', async () => {
   const { connect } = await liveServer(echo, { livePingMs: 10, liveIdleMs: 40 });
   const client = await connect();
 
-  expect(await client.closed).toEqual({ code: 1001, reason: 'Nothing was said for a long time' });
+  expect(await client.closed).toEqual({ code: 1001, reason: 'The connection was idle for too long' });
 });
 
 it('closes with 1009 after a message that is too large, and with 1007 after text that is none', async () => {
