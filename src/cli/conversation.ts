@@ -120,13 +120,18 @@ export class Conversation {
     this.#turn = turn;
     const replay = replayDir === undefined ? {} : { _adk_replay_config: this.#replayConfig(replayDir) };
     this.#turns += 1;
+    let last: Event | undefined;
     try {
       const request = { ...key, newMessage, streaming: true, stateDelta: { ...stateDelta, ...replay } };
       for await (const event of await engine.runner.start(request, turn.signal)) {
-        if (!turn.signal.aborted) this.#screen.show(event);
+        if (turn.signal.aborted) continue;
+        this.#screen.show(event);
+        last = event;
       }
     } catch (error) {
-      if (!turn.signal.aborted) this.#fail(inWords(error));
+      const words = inWords(error);
+      const isTold = words === `${last?.errorCode}: ${last?.errorMessage}`; // by the event that ended the run
+      if (!turn.signal.aborted && !isTold) this.#fail(words);
     } finally {
       this.#turn = undefined;
       if (this.#screen.endTurn()) this.#failed = true;

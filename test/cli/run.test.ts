@@ -54,6 +54,17 @@ it('shows calls and results in a line each, and asks for confirmations', async (
   expect(code).toBe(0);
 });
 
+it('says once what an agent threw, and where', async () => {
+  const source = `export const rootAgent = {\n  name: 'shop',\n  async *run() { throw new TypeError('no stock'); },\n};\n`;
+  const agents = folderOf({ 'shop/agent.ts': source });
+
+  expect(await run(['run', 'shop', '--agents', agents, '--message', 'hello'])).toMatchObject({
+    out: '! internal: TypeError: no stock (at shop/agent.ts:3)\n',
+    err: '',
+    code: 1,
+  });
+});
+
 it('asks for input and for choices', async () => {
   const { out } = await run(['run', 'till', '--agents', till()], { input: 'input\n42\nchoose\n2\n' });
 
