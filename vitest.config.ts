@@ -1,10 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 /** What takes minutes, and seldom breaks alone: kills, outages, fuzz, soak, Pyodide, and journeys through the browser. */
 const long = [
   'test/acceptance/durable/**/*.test.ts',
-  'test/acceptance/hostile/{fuzz,many-sessions,swarms}.test.ts',
+  'test/acceptance/hostile/{endless-requests,fuzz,many-sessions,swarms}.test.ts',
   'test/acceptance/live/{many,official-ui}.test.ts',
   'test/chaos/**/*.test.ts',
   'test/code/{memory,python-sandbox,python-walls}.test.ts',
@@ -44,7 +45,7 @@ const project = (name: string, include: string[], options: object): TestProjectI
     // Agents are loaded by Node itself, as in the server: its hooks keep book of what they import.
     server: { deps: { external: [/[?]app-module=/] } },
     // For tests that hang: none depends on how fast the machine is.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     ...options,
   },
@@ -53,7 +54,8 @@ const project = (name: string, include: string[], options: object): TestProjectI
 export default defineConfig({
   test: {
     globalSetup: ['test/support/shared.setup.ts'],
-    maxWorkers: '100%',
+    // One more than there are cores: much of a test is waiting.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       // One process after the other would spend more time on loading the sources than on the tests.
       project('quick', ['test/**/*.test.ts'], {

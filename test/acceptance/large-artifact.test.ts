@@ -2,10 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ServerProcess } from '../support/server.ts';
-
-vi.setConfig({ testTimeout: 120_000 }); // disks take their time on a busy machine
 
 const agents = fileURLToPath(new URL('durable/agents', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'agent-large-'));

@@ -2,8 +2,6 @@ import { expect, it, vi } from 'vitest';
 import { type Ended, folderOf, run } from '../support/program.ts';
 import { ServerProcess } from '../support/server.ts';
 
-vi.setConfig({ testTimeout: 90_000 }); // programs take their time on a busy machine
-
 const greeter = {
   'agents/greeter/root_agent.yaml': 'name: greeter\nmodel: scripted\ninstruction: x\nscript: [{ text: Hi! }]\n',
 };

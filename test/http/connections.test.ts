@@ -5,8 +5,6 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { httpPost, rawClient } from './raw-client.ts';
 import { listen, runBody, says, server } from './server.ts';
 
-vi.setConfig({ testTimeout: 20_000 });
-
 const health = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const head = 'POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 

@@ -9,8 +9,6 @@ import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { rawClient } from './raw-client.ts';
 import { listen, type Logged, server, sessionPath } from './server.ts';
 
-vi.setConfig({ testTimeout: 20_000 });
-
 const path = `${sessionPath('s')}/artifacts/film`;
 const head = (target: string, type: string, length: number, method = 'PUT'): string =>
   `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SseFrame } from '../../support/sse-frames.ts';
 import { numbers, type Replica, twoReplicas } from './replicas.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // servers take their time on a busy machine
 
 let bed: Awaited<ReturnType<typeof twoReplicas>>;
 beforeAll(async () => {

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { numbers, twoReplicas } from './replicas.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // servers take their time on a busy machine
 
 let bed: Awaited<ReturnType<typeof twoReplicas>>;
 beforeAll(async () => {

@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, it, vi } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import type { Run } from '../../../src/schemas/run-record.ts';
 import { LiveClient } from '../../support/live-client.ts';
 import { numbers, Replica, twoReplicas } from './replicas.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // servers take their time on a busy machine
 
 // Each test loses a server of its own; the two of the bed are those that stay. They run side by side, because most of
 // the time is spent waiting until a server counts as lost.

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { type NewRun, ranks } from '../../../src/core/run-store.ts';
 import type { Run } from '../../../src/schemas/run-record.ts';
 import { openServices } from '../../../src/services/open-services.ts';
 import { Replica } from './replicas.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // servers take their time on a busy machine
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-rollbacks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

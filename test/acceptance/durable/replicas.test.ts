@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Run } from '../../../src/schemas/run-record.ts';
 import { type Replica, twoReplicas } from './replicas.ts';
-
-vi.setConfig({ testTimeout: 60_000 }); // servers take their time on a busy machine
 
 let bed: Awaited<ReturnType<typeof twoReplicas>>;
 let a: Replica;

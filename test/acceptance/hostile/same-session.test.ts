@@ -109,8 +109,8 @@ it.each(['onBusy', 'on_busy'])('%s reject answers 409 while a run is going, and 
 it('onBusy interrupt cancels the run that is going, keeps what it stored, and answers', async () => {
   const { id, path } = await newSession(server.client, 'probe');
   const going = server.client.post('/run', runBody('probe', id, 'loop'));
-  await until(path, 1);
-  await sleep(250);
+  // The message, a call and its response.
+  await expect.poll(async () => (await readSession(server.client, path)).events.length).toBeGreaterThan(2);
 
   const events = await runEvents(server.client, runBody('probe', id, 'echo now', { onBusy: 'interrupt' }));
 

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { leaseMs, ranks, type RunStore } from '../../../src/core/run-store.ts';
 import type { SessionService } from '../../../src/core/services.ts';
 import { openServices } from '../../../src/services/open-services.ts';
 import { newDatabase } from '../../support/shared.ts';
-
-vi.setConfig({ hookTimeout: 60_000 });
 
 let uri: string;
 let client: pg.Client;
