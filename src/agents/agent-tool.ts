@@ -16,9 +16,9 @@ import { indexTree } from './tree.ts';
 
 export interface AgentToolSpec {
   readonly agent: Agent;
-  /** The agent's answer is the last word: the calling model is not asked again. */
+  /** Ends the caller's step with the agent's answer; the calling model is not called again. */
   readonly skipSummarization?: boolean;
-  /** Whether the app's plugins watch over the agent too. Default true. */
+  /** Whether the app's plugins are called for the agent, too. Default true. */
   readonly includePlugins?: boolean;
   /** Milliseconds a call may take. Default: no limit of its own, since an agent takes as long as its models do. */
   readonly timeoutMs?: number;
@@ -32,7 +32,7 @@ const plainRequest: JsonObject = {
 
 /**
  * Lets a model call an agent like a function. Each call runs in a session of its own that starts with the caller's
- * state and is gone afterwards; what it changes in the state, and the artifacts it saves, are the caller's. Throws
+ * state and is deleted afterwards; its state changes and artifacts are copied to the caller. Throws
  * ConfigurationException when the agent's tree is invalid.
  */
 export function agentTool(spec: AgentToolSpec): Tool {
@@ -66,7 +66,7 @@ async function closeTree(agent: Agent): Promise<void> {
   await Promise.all([agent.close?.(), ...(agent.subAgents ?? []).map(closeTree)]);
 }
 
-/** Composite agents take what their first agent takes, and answer with what their last one answers. */
+/** A workflow agent has the input schema of its first sub-agent and the output schema of its last. */
 function inputOf(agent: Agent): ValueSchema<unknown> | undefined {
   const own = definitionOf(agent)?.inputSchema ?? (agent.inputSchema && valueSchema(agent.inputSchema));
   const first = agent.kind === 'llm' ? undefined : agent.subAgents?.[0];
@@ -90,7 +90,7 @@ async function messageFrom(args: JsonObject, input: ValueSchema<unknown> | undef
   throw new AppError('invalid_request', `"${name}" needs an argument "request" of type string`);
 }
 
-/** Runs the agent in a session of its own and returns its last event that says something. */
+/** Runs the agent in a session of its own and returns its last event with content or an error. */
 async function runInOwnSession(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<Event | undefined> {
   const ctx = await ownSessionContext(spec, message, caller);
   const { sessions } = ctx.services;
@@ -121,7 +121,7 @@ function messageOf({ errorMessage, customMetadata }: Event): string | undefined 
 
 const asksUser = (event: Event): boolean => (event.longRunningToolIds?.length ?? 0) > 0 && textOf(event.content) === '';
 
-/** The session has the caller's id, so that artifacts and memories are the caller's, but is stored nowhere. */
+/** The context of the own session: in memory only, but with the caller's id, so that it shares artifacts and memories. */
 async function ownSessionContext(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<RunContext> {
   const { run } = caller;
   const sessions = new InMemorySessions();
@@ -148,7 +148,7 @@ async function ownSessionContext(spec: AgentToolSpec, message: string, caller: T
 const withoutTemp = (state: State): State =>
   Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith('temp:')));
 
-/** What the event changed is the caller's change too. */
+/** Copies the event's changes of state and artifacts to the caller. */
 function copyChanges({ actions }: Event, caller: ToolContext): void {
   for (const [key, value] of Object.entries(actions.stateDelta))
     if (!key.startsWith('temp:')) caller.state.set(key, value);

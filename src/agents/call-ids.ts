@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Tool } from '../core/runtime.ts';
 import type { Content, FunctionCall, Part } from '../schemas/content.ts';
 
-/** Gives ids to the calls of one model answer: the same one to a call in a fragment and in the whole answer. */
+/** Assigns ids to the calls of one model response: a call has the same id in the chunks and in the complete response. */
 export class CallIds {
-  /** Ids given in fragments, in the order of the calls. */
+  /** Ids assigned in chunks, in the order of the calls. */
   readonly #given: string[] = [];
 
   /** The content with an id on each call; the same object when there is nothing to add. */
@@ -20,7 +20,7 @@ export class CallIds {
     return { ...content, parts };
   }
 
-  /** Streamed arguments come in several fragments, of which only the first is named. */
+  /** Streamed arguments arrive in several chunks, and only the first names the function. */
   #inFragment({ name }: FunctionCall): string {
     const last = this.#given.at(-1);
     if (!name && last !== undefined) return last;
@@ -35,10 +35,10 @@ function lacksIds(parts: readonly Part[]): boolean {
   return false;
 }
 
-/** Ids made by us start with `adk-`, so that adapters know not to send them. */
+/** The ids that we assign start with `adk-`, so that adapters know not to send them to a provider. */
 export const newCallId = (): string => `adk-${randomUUID()}`;
 
-/** Ids of the calls whose answers come later; `undefined` when there are none. */
+/** The ids of the calls of long-running tools; `undefined` when there are none. */
 export function longRunningIds(calls: readonly FunctionCall[], tools: ReadonlyMap<string, Tool>): string[] | undefined {
   const ids = calls.flatMap(({ id, name }) => (id !== undefined && tools.get(name)?.isLongRunning ? [id] : []));
   return ids.length > 0 ? ids : undefined;

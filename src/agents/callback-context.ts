@@ -11,7 +11,7 @@ import type { MemoryEntry } from '../schemas/records.ts';
 import { keyOf, type Session } from '../schemas/session.ts';
 import { credentialOf } from './credential-state.ts';
 
-/** What callbacks of one step share: their writes end up in the actions of one event. */
+/** The context that the callbacks of one step share: their changes go into the actions of one event. */
 export class CallbackContextImpl implements CallbackContext {
   readonly run: RunContext;
   readonly actions: EventActions;
@@ -81,7 +81,7 @@ export class CallbackContextImpl implements CallbackContext {
   }
 }
 
-/** The context of one tool call. Its signal aborts with the run, and when the call is given up. */
+/** The context of one tool call. Its signal aborts with the run, and when the call is abandoned (timeout, cancellation). */
 export class ToolCallContext extends CallbackContextImpl implements ToolContext {
   readonly functionCallId: string;
   readonly toolConfirmation?: ToolConfirmation;
@@ -96,7 +96,7 @@ export class ToolCallContext extends CallbackContextImpl implements ToolContext 
     if (confirmation) this.toolConfirmation = confirmation;
   }
 
-  /** Made when a tool first looks at it: most never do. */
+  /** Created on first use: most tools never read it. */
   override get signal(): AbortSignal {
     if (!this.#own) {
       this.#own = new LinkedAbort(this.run.signal);
@@ -105,7 +105,7 @@ export class ToolCallContext extends CallbackContextImpl implements ToolContext 
     return this.#own.signal;
   }
 
-  /** Named after the invocation that holds the call: providers may count their ids anew in each. */
+  /** `invocationId:callId`: a provider's call ids may be unique within one invocation only. */
   get idempotencyKey(): string {
     const id = this.functionCallId;
     const holder = this.session.events.findLast((event) => functionCalls(event).some((call) => call.id === id));
@@ -148,7 +148,7 @@ export class ToolCallContext extends CallbackContextImpl implements ToolContext 
     return this.#abandoned !== undefined;
   }
 
-  /** Tells the tool to stop, if it listens; if not, it can at least change nothing any more: all it tries here throws. */
+  /** Aborts the tool's signal and freezes its actions: a tool that ignores the signal can change nothing any more. */
   abandon(reason: unknown): void {
     const { stateDelta, requestedAuthConfigs, requestedToolConfirmations } = this.actions;
     for (const changes of [this.actions, stateDelta, requestedAuthConfigs, requestedToolConfirmations]) {
@@ -159,8 +159,8 @@ export class ToolCallContext extends CallbackContextImpl implements ToolContext 
   }
 
   /**
-   * For those who speak after a tool that was given up: what it did until then, and free to do more. Waits for the
-   * artifacts that were being saved, which cannot be called back, so that they are told of.
+   * A new context for the hooks that run after an abandoned tool, with the tool's changes so far. Waits until artifacts
+   * that the tool was saving are saved, so that the event lists them.
    */
   async successor(): Promise<ToolCallContext> {
     await abortable(Promise.allSettled(this.#saving ?? []), this.run.signal);
@@ -169,13 +169,13 @@ export class ToolCallContext extends CallbackContextImpl implements ToolContext 
     return next;
   }
 
-  /** Lets go of the run's signal. Called when the call is over. */
+  /** Stops listening to the run's signal. Call it when the call is over. */
   release(): void {
     this.#own?.[Symbol.dispose]();
   }
 }
 
-/** Whether the actions do anything to others than the agent that took them, so that they are worth an event of their own. */
+/** Whether the actions have an effect outside their agent and so need an event even without content. */
 export function changesAnything(actions: EventActions): boolean {
   if (actions.escalate || actions.transferToAgent !== undefined) return true;
   const { stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations } = actions;

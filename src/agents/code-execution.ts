@@ -7,7 +7,7 @@ import type { Event } from '../schemas/event.ts';
 import { noteJson, openSpan } from '../telemetry/spans.ts';
 import { CallbackContextImpl } from './callback-context.ts';
 
-/** An executor that runs code here, as opposed to one of the provider. */
+/** An executor that runs code on this server, not at the model's provider. */
 export type LocalExecutor = CodeExecutor & { execute: NonNullable<CodeExecutor['execute']> };
 
 export const isLocal = (executor: CodeExecutor | undefined): executor is LocalExecutor =>
@@ -17,7 +17,7 @@ const errorCountsKey = '_code_executor_error_counts';
 const resultsKey = '_code_execution_results';
 const defaultAttempts = 2;
 
-/** Whether code may still be run in this invocation: after some failures the model has to do without. */
+/** Whether code may still run in this invocation: not after `errorRetryAttempts` failures in a row. */
 export const mayRunCode = (executor: CodeExecutor, ctx: RunContext): boolean =>
   failuresIn(ctx) < (executor.errorRetryAttempts ?? defaultAttempts);
 
@@ -28,11 +28,11 @@ function ofInvocation({ session, invocationId }: RunContext, key: string): unkno
   return isJsonObject(all) && Object.hasOwn(all, invocationId) ? all[invocationId] : undefined;
 }
 
-/** The code an event ends with, to be run now. */
+/** The code to run next: the event's last part. */
 export const codeToRun = (event: Event): ExecutableCode | undefined => event.content?.parts.at(-1)?.executableCode;
 
 /**
- * Runs a piece of code and returns the event with its result: what it printed, or what went wrong. Files it made become
+ * Runs code and returns the event with its result: its output, or its error. Files that the code created become
  * artifacts.
  */
 export async function runCode(
@@ -77,7 +77,7 @@ async function saveFiles(files: readonly CodeFile[], context: CallbackContextImp
   return saved;
 }
 
-/** Keeps results and failures of this invocation in the state; those of earlier ones have served their purpose. */
+/** Records results and failures of this invocation in the state, in place of those of earlier ones. */
 function recordOutcome(
   code: string,
   { stdout, stderr }: CodeExecutionOutput,

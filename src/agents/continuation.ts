@@ -2,7 +2,7 @@ import { isImported } from '../core/imported-events.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, isFinalResponse } from '../schemas/event.ts';
 
-/** Whether the agent, or one below it, has done anything on this branch in the invocation that is continued. */
+/** Whether the agent or one below it already has an event on this branch in the resumed invocation. */
 export const hasStarted = (agent: Agent, ctx: RunContext): boolean => lastEventBelow(agent, ctx) !== undefined;
 
 /** The newest event of the invocation by the agent or one below it. */
@@ -15,7 +15,7 @@ function lastEventBelow(agent: Agent, ctx: RunContext): Event | undefined {
 export const lastOwnEvent = (ctx: RunContext): Event | undefined =>
   eventsOf(ctx).findLast(({ author }) => author === ctx.agent.name);
 
-/** The newest event of the invocation on the agent's branch that says anything, whoever it is by. */
+/** The newest event with content of the invocation on the agent's branch, of any agent. */
 export const newestWithContent = (ctx: RunContext): Event | undefined =>
   eventsOf(ctx).findLast(({ content }) => content !== undefined);
 
@@ -43,17 +43,17 @@ function namesBelow(agent: Agent): Set<string> {
   return names;
 }
 
-/** Where agents that take turns stand in an invocation that is continued. */
+/** The position at which a sequence or loop resumes an interrupted invocation. */
 export interface WorkflowPosition {
-  /** The child whose turn it is, or was. */
+  /** Index of the child that ran last. */
   readonly child: number;
-  /** Rounds that are over, the current one not counted. */
+  /** Completed rounds, without the current one. */
   readonly rounds: number;
   /** Whether an event of the current round escalated. */
   readonly escalated: boolean;
 }
 
-/** Reads the place from the events; the start when nothing has happened yet, and in an invocation that just began. */
+/** Derives the position from the events. The start for a new invocation and for one without events. */
 export function positionOf(children: readonly Agent[], ctx: RunContext): WorkflowPosition {
   const start = { child: 0, rounds: 0, escalated: false };
   if (!ctx.continuing) return start;

@@ -1,10 +1,10 @@
 import { deepFreeze, define, isJsonObject, type JsonObject } from '../base/json.ts';
 import type { Session } from '../schemas/session.ts';
 
-/** The credentials users gave, by the session as a run holds it: a client can write its state, but not here. */
+/** The users' credentials, by the run's session object. Not in the state, because clients can write state. */
 const credentials = new WeakMap<Session, Map<string, JsonObject>>();
 
-/** Keeps a credential for the rest of the invocation; the state shows it to agents that look there. It is never stored. */
+/** Keeps a credential for the rest of the invocation and shows it in the state, as ADK does. It is never stored. */
 export function keepCredential(session: Session, authConfig: JsonObject, credential: JsonObject): void {
   const key = credentialKeyOf(authConfig);
   if (key === undefined) return;
@@ -20,7 +20,7 @@ export function credentialOf(session: Session, authConfig: JsonObject): JsonObje
   return isJsonObject(credential) ? credential : undefined;
 }
 
-/** Where ADK keeps it. */
+/** The state key under which ADK keeps it. */
 function credentialKeyOf(authConfig: JsonObject): string | undefined {
   const key = authConfig['credentialKey'] ?? authConfig['credential_key'];
   return typeof key === 'string' && key !== '' ? `temp:${key}` : undefined;

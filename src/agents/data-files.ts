@@ -10,7 +10,7 @@ import { type LocalExecutor, runCode } from './code-execution.ts';
 const contextKey = '_code_execution_context';
 const dataTypes = new Set(['text/csv']);
 
-/** The data files in the user's messages, named after where they stand: names stay the same as the history grows. */
+/** The data files in the user's messages, named by message and part number, so that names stay stable. */
 export function dataFilesIn(events: readonly Event[]): CodeFile[] {
   const files: CodeFile[] = [];
   let message = 0;
@@ -40,7 +40,7 @@ export function withFileNames(contents: readonly Content[], files: readonly Code
   });
 }
 
-/** Looks into every new data file with code of ours before the model is asked: two events each, the code and its result. */
+/** Describes each new data file by code of ours before the model call. Yields two events a file: the code and its result. */
 export async function* exploreFiles(
   executor: LocalExecutor,
   files: readonly CodeFile[],
@@ -68,7 +68,7 @@ function exploredIn({ session }: RunContext): string[] {
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
-/** Only the standard library: a sandbox need not have more. */
+/** Uses the standard library only: a sandbox may have nothing else. */
 const explorationOf = (name: string): string => `import csv
 
 with open(${JSON.stringify(name)}, newline="", encoding="utf-8-sig") as file:

@@ -6,12 +6,12 @@ import { type Event, functionResponses } from '../schemas/event.ts';
 import { requestNames } from './reserved-names.ts';
 import { requestEvent } from './user-requests.ts';
 
-/** What an agent wants to know from the user. */
+/** An agent's question to the user. */
 export interface InputRequest {
-  /** The id to answer under; made up when absent. An agent that asks twice in one turn needs its own. */
+  /** The id of the request, which the response repeats. Generated when absent; an agent that asks twice in one turn sets it. */
   readonly interruptId?: string;
   readonly message: string;
-  /** What the user should see beside the question. */
+  /** Data to show with the question. */
   readonly payload?: unknown;
   /** JSON Schema of the answer. */
   readonly responseSchema?: JsonObject;
@@ -32,7 +32,7 @@ export function inputRequest(ctx: RunContext, request: InputRequest): Event {
   return requestEvent(ctx, [{ id: interruptId, name: requestNames.input, args }]);
 }
 
-/** What the user last answered to a request; `undefined` while there is no answer. `{ result: x }` counts as `x`. */
+/** The user's newest response to a request; `undefined` while there is none. `{ result: x }` counts as `x`. */
 export function inputAnswer(ctx: RunContext, interruptId: string): unknown {
   for (const event of ctx.session.events.toReversed()) {
     if (event.author !== 'user' || isImported(event)) continue;

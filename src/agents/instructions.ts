@@ -15,7 +15,7 @@ export function instructionText(instruction: Instruction | undefined): Instructi
   return (ctx) => fillTemplate(template, ctx);
 }
 
-/** Tells a model who it is, which it needs to know once there are others to hand over to. */
+/** The model's name and description, which it needs when it can transfer to other agents. */
 export function identityText(name: string, description: string): string {
   const identity = `You are an agent in a team of agents. Your name inside the team is "${name}".`;
   return description === '' ? identity : `${identity} You are described to the others as: "${description}"`;

@@ -18,7 +18,8 @@ import { runTools } from './tool-phase.ts';
 import { runTransfer } from './transfer.ts';
 
 /**
- * An agent led by a model: it asks, runs the tools the answer calls, and asks again until the answer is final. Throws
+ * An agent led by a model: it calls the model, runs the tools that the response calls, and repeats until the response
+ * is final. Throws
  * ConfigurationException when the options make no sense.
  */
 export function llmAgent(spec: LlmAgentSpec): Agent {
@@ -48,7 +49,7 @@ export function llmAgent(spec: LlmAgentSpec): Agent {
   return agent;
 }
 
-/** One turn: steps of asking the model and running the tools it calls, until nothing is left to do. */
+/** The loop of an LLM agent: resumed calls first, then steps (model call, tool calls) until a response is final. */
 async function* runSteps(
   definition: LlmDefinition,
   runContext: RunContext,
@@ -99,7 +100,7 @@ async function* runSteps(
   }
 }
 
-/** Goes on with the agent that had the turn when the invocation was broken off, if that was another. */
+/** Resumes the agent that this one had transferred to when the invocation was interrupted. */
 async function* resumeTransfer(ctx: RunContext): AsyncGenerator<Event, void, void> {
   const target = lastOwnEvent(ctx)?.actions.transferToAgent;
   if (target !== undefined) yield* runTransfer(target, ctx);
@@ -108,7 +109,7 @@ async function* resumeTransfer(ctx: RunContext): AsyncGenerator<Event, void, voi
 const truncatedRefusal =
   'This call was not run: the answer was cut off at its token limit, so the arguments may be incomplete. Answer in smaller steps.';
 
-/** Whether an agent has nothing more to do after this event, the last of a step. */
+/** Whether the agent ends after this event, the last of a step. */
 const endsTurn = (last: Event, ctx: RunContext): boolean =>
   isFinalResponse(last) || (last.actions.endOfAgent ?? last.actions.endInvocation) === true || ctx.control.ended;
 

@@ -23,7 +23,7 @@ import type { LlmAgentSpec } from './llm-spec.ts';
 import type { Planner } from './planners.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
-/** The callbacks around models and tools, in the order they are asked. */
+/** The callbacks around models and tools, in call order. */
 export interface LlmCallbacks {
   readonly beforeModel: readonly BeforeModelCallback[];
   readonly afterModel: readonly AfterModelCallback[];
@@ -33,7 +33,7 @@ export interface LlmCallbacks {
   readonly onToolError: readonly OnToolErrorCallback[];
 }
 
-/** An LlmAgentSpec checked and brought into the form the flow works with. */
+/** A checked LlmAgentSpec with all defaults applied. */
 export interface LlmDefinition {
   readonly name: string;
   readonly description: string;
@@ -56,20 +56,20 @@ export interface LlmDefinition {
   readonly canTransferToPeers: boolean;
   readonly callbacks: LlmCallbacks;
   readonly agentCallbacks: AgentCallbacks;
-  /** Makes agents that help this one. */
+  /** Creates helper agents, such as one that only searches. */
   readonly makeAgent: (spec: LlmAgentSpec) => Agent;
 }
 
 const definitions = new WeakMap<Agent, LlmDefinition>();
 
-/** What an LLM agent was made of; `undefined` for other agents. */
+/** The definition of an LLM agent; `undefined` for other agents. */
 export const definitionOf = (agent: Agent | undefined): LlmDefinition | undefined => agent && definitions.get(agent);
 
 export function rememberDefinition(agent: Agent, definition: LlmDefinition): void {
   definitions.set(agent, definition);
 }
 
-/** Throws ConfigurationException for whatever is wrong with the options. */
+/** Checks the options. Throws ConfigurationException for an invalid one. */
 export function definitionFrom(spec: LlmAgentSpec, makeAgent: LlmDefinition['makeAgent']): LlmDefinition {
   const { name, subAgents = [], maxSteps = Number.POSITIVE_INFINITY } = spec;
   checkAgentName(name);

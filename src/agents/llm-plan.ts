@@ -9,17 +9,17 @@ import { type StepTools, stepTools } from './step-tools.ts';
 import { nearestDefinitionWith, transferTargets, transferText, transferTool } from './transfer.ts';
 import { indexTree } from './tree.ts';
 
-/** What holds for every request of an agent below one root: worked out once. */
+/** The fixed parts of every request of an agent below one root, computed once. */
 export interface LlmPlan {
   readonly agent: Agent;
   readonly definition: LlmDefinition;
   readonly globalInstruction: InstructionText | undefined;
-  /** Who the agent is and whom it may hand over to; empty when there is nobody. */
+  /** The agent's name and description for the model; empty when the agent cannot transfer. */
   readonly identity: string;
   readonly transferText: string;
   /** The agent's tools in list order, the transfer tool first. */
   readonly tools: readonly (Tool | Toolset)[];
-  /** The same sorted; absent when toolsets have to be asked each time. */
+  /** The same, indexed; absent when a toolset has to be listed for each request. */
   readonly fixedTools: StepTools | undefined;
   /** The model's name or the model itself; `undefined` when no agent in the chain has one. */
   readonly model: string | Model | undefined;
@@ -56,7 +56,7 @@ function makePlan(agent: Agent, definition: LlmDefinition, root: Agent): LlmPlan
   };
 }
 
-/** The model that answers for the agent now. Throws ConfigurationException when it has none, or an unknown one. */
+/** The model to call for the agent. Throws ConfigurationException when it has none, or an unknown one. */
 export function modelFor(plan: LlmPlan, ctx: Pick<RunContext, 'models'>): Model {
   const { model, definition } = plan;
   if (typeof model === 'object') return model;
@@ -68,7 +68,7 @@ export function modelFor(plan: LlmPlan, ctx: Pick<RunContext, 'models'>): Model 
   return ctx.models.resolve(model);
 }
 
-/** What will keep agents below a root from running, as far as no other machine has to be asked. Throws for an invalid tree. */
+/** The configuration faults of all agents below a root, found without a network call. Throws for an invalid tree. */
 export async function faultsBelow(root: Agent, models: ModelRegistry): Promise<string[]> {
   const faults: string[] = [];
   for (const agent of indexTree(root).agents) {
@@ -88,6 +88,6 @@ export async function faultsBelow(root: Agent, models: ModelRegistry): Promise<s
   return faults;
 }
 
-/** The tools of the plan now. */
+/** The plan's tools, with toolsets listed. */
 export const toolsOf = (plan: LlmPlan, ctx: RunContext): StepTools | Promise<StepTools> =>
   plan.fixedTools ?? listTools(plan.definition.name, plan.tools, ctx);

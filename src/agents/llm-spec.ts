@@ -22,20 +22,20 @@ import type { Example } from '../tools/examples.ts';
 import type { SchemaSource } from '../tools/value-schema.ts';
 import type { Planner } from './planners.ts';
 
-/** A text in which `{name}` stands for state, or a function whose text is taken as it is. */
+/** A template in which `{name}` is a state value, or a function whose text is used verbatim. */
 export type Instruction = string | ((ctx: ReadonlyContext) => MaybePromise<string>);
 
 /** Options of an agent led by a model. Only `name` is required. */
 export interface LlmAgentSpec {
   name: string;
-  /** What other agents and the model are told about it. */
+  /** What the agent does, for the models that may transfer to it. */
   description?: string;
   /** A name for the model registry, or a model. Absent: that of the nearest ancestor with one. */
   model?: string | Model;
   /** Scripted replies, used when the model is `scripted` or lacks credentials. */
   script?: readonly ScriptRule[];
   instruction?: Instruction;
-  /** Text that never changes and stands first, so that providers can cache it; `instruction` then joins the contents. */
+  /** Constant text at the start of each request, which providers can cache; `instruction` then moves into the contents. */
   staticInstruction?: string | Content;
   /** For every agent of the tree; only the root's counts. */
   globalInstruction?: Instruction;
@@ -45,13 +45,13 @@ export interface LlmAgentSpec {
   generateContentConfig?: GenerateConfig;
   /** `none`: the model sees the current turn only. */
   includeContents?: 'default' | 'none';
-  /** What the agent takes when it is called as a tool. */
+  /** The agent's arguments when a model calls it as a tool. */
   inputSchema?: SchemaSource<unknown>;
-  /** What the final answer must look like. */
+  /** The schema of the final answer. */
   outputSchema?: SchemaSource<unknown>;
   /** State key for the text (with `outputSchema`: the value) of the final answer. */
   outputKey?: string;
-  /** Model calls, each with its tools, of one turn; the agent then simply ends. Absent: no limit. */
+  /** The most steps (model calls with their tools) per run of the agent; it then ends without an error. Absent: no limit. */
   maxSteps?: number;
   disallowTransferToParent?: boolean;
   disallowTransferToPeers?: boolean;

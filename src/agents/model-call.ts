@@ -14,9 +14,9 @@ import type { LlmStep } from './request/build-request.ts';
 import { asModelError, failureEvent, partialEvent, type ModelCall, completeEvent } from './response-event.ts';
 
 /**
- * Puts one question to the model, with the callbacks around it, and yields the events its answer becomes: fragments as
- * they come, then the whole, which it also returns. A model that throws leaves an error event behind, and the error goes
- * on unless the run says that the event is enough. Throws LlmCallsLimitExceededException before the call that is one too many.
+ * Calls the model once, with the model hooks, and yields the events of its response: chunks as they arrive, then the
+ * complete event, which it also returns. When the model throws, yields an error event and rethrows the error, unless
+ * `onModelFailure` is `end`. Throws LlmCallsLimitExceededException before a call above the run's limit.
  */
 export async function* callModel(
   definition: LlmDefinition,
@@ -89,7 +89,7 @@ export async function* callModel(
   }
 }
 
-/** Counts a call of a model. Throws LlmCallsLimitExceededException when it is one too many. */
+/** Counts a model call of the run. Throws LlmCallsLimitExceededException above the limit. */
 export function countCall({ calls, runConfig }: RunContext): void {
   const limit = runConfig.maxLlmCalls ?? defaultLimits.maxLlmCalls;
   if (limit > 0 && calls.count >= limit) {
@@ -98,7 +98,7 @@ export function countCall({ calls, runConfig }: RunContext): void {
   calls.count += 1;
 }
 
-/** What the model answers, or the plugins that stand around it, the first plugin outermost. */
+/** The model's responses, through the plugins' `aroundModel` hooks, the first plugin outermost. */
 function responsesOf(modelCall: ModelCall, model: Model): AsyncIterable<ModelResponse> {
   const { ctx, step } = modelCall;
   const { request } = step;
@@ -109,7 +109,7 @@ function responsesOf(modelCall: ModelCall, model: Model): AsyncIterable<ModelRes
   );
 }
 
-/** The answers of a model, where plugins stand around it. */
+/** The model's responses with an empty one marked as an error, before `aroundModel` hooks get them. */
 async function* withEmptyMarked(answers: AsyncIterable<ModelResponse>): AsyncGenerator<ModelResponse, void, void> {
   let hasAnswered = false;
   for await (const answer of answers) {
@@ -136,7 +136,7 @@ async function callOnModelError(modelCall: ModelCall, error: unknown): Promise<M
   return firstResult(ctx, 'onModelError', params, definition.callbacks.onModelError);
 }
 
-/** The event of a response once the after-model callbacks have seen it; they see fragments too. */
+/** The event of a response after the `afterModel` hooks, which get chunks, too. */
 async function eventAfterCallbacks(modelCall: ModelCall, response: ModelResponse): Promise<Event | undefined> {
   if (!modelCall.hasAfterModel) return eventOf(modelCall, response);
   const { ctx, definition } = modelCall;
@@ -145,6 +145,6 @@ async function eventAfterCallbacks(modelCall: ModelCall, response: ModelResponse
   return eventOf(modelCall, answer ? checkedResponse(answer) : response);
 }
 
-/** Synchronous for fragments: waiting costs more than making them. */
+/** Synchronous for chunks: a promise would cost more than the chunk. */
 const eventOf = (modelCall: ModelCall, response: ModelResponse): MaybePromise<Event | undefined> =>
   response.partial ? partialEvent(modelCall, response) : completeEvent(modelCall, response);

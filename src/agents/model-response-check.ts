@@ -7,7 +7,7 @@ import { lenient } from '../schemas/lenient.ts';
 
 const Response = lenient(responseFields);
 
-/** Fields of a response that a look is enough for, and what they hold. */
+/** Simple fields of a response, and their types. */
 const plainFields: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
   partial: 'boolean',
   turnComplete: 'boolean',
@@ -20,9 +20,9 @@ const plainFields: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
 };
 
 /**
- * What a model (or a callback in its place) answered, as a response that an event can be made of. A `null` counts as
- * absent. Throws GenAiFieldMissingException for a call of nothing, which could not be answered, because answers name
- * the tool, too; and ModelError for what is no response at all, or cannot become JSON.
+ * Checks the response of a model or hook before it becomes an event. A `null` counts as absent. Throws
+ * GenAiFieldMissingException for a function call without a name, which no function response could answer, and
+ * ModelError for a value that is no response or cannot become JSON.
  */
 export function checkedResponse(given: unknown): ModelResponse {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -41,7 +41,7 @@ export function checkedResponse(given: unknown): ModelResponse {
   throw malformed(issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is no response');
 }
 
-/** Of a fragment, which is shown and never stored, a look at the words is enough. */
+/** Checks only the content of a chunk: chunks are sent and never stored. */
 function hasUsualForm(response: ModelResponse): boolean {
   try {
     return response.partial === true ? isPlainContent(response.content) : isPlain(response);
@@ -66,7 +66,7 @@ function isNamelessCall(part: unknown): boolean {
   return typeof name !== 'string' || name.trim() === '';
 }
 
-/** Whether a response is in the form that most have and can become JSON, so that it need not be read field by field. */
+/** Whether a response has the usual form, so that the full check by zod is not needed. */
 function isPlain(response: ModelResponse): boolean {
   for (const key in response) {
     const value: unknown = response[key as keyof ModelResponse];
@@ -121,12 +121,12 @@ function isUsage(value: unknown): boolean {
   return true;
 }
 
-/** ADK's code for a model that answers nothing. */
+/** ADK's code for an empty model response. */
 const noContent = 'MODEL_RETURNED_NO_CONTENT';
 
 /**
- * The response, marked as an error when the model has done nothing in it that anybody could see or go on with: no part,
- * or at its end thoughts and blanks only. ADK stores such answers so, too.
+ * Marks an empty response as an error, as ADK does: one without parts, or one that stopped with nothing but thoughts and
+ * blanks.
  */
 export function markedIfEmpty(response: ModelResponse): ModelResponse {
   if (response.partial || hasOtherOutput(response)) return response;
@@ -145,7 +145,7 @@ function hasPayload(part: Part): boolean {
   return false;
 }
 
-/** What an answer without content may tell. Usage alone is nothing to show. */
+/** Whether a response without content still has something to show. Usage alone does not count. */
 export const hasOtherOutput = (response: ModelResponse): boolean =>
   response.errorCode !== undefined ||
   response.interrupted === true ||

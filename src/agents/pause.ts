@@ -12,7 +12,7 @@ export function isWaiting(ctx: RunContext, callIds: ReadonlySet<string> | undefi
   return open.size > 0;
 }
 
-/** Where the user's newest answers lead among the children of an agent. */
+/** The children of an agent that resume with the user's newest responses. */
 export interface ResumePoint {
   /** Indexes of the children in whose subtrees the answered calls were made. */
   readonly children: readonly number[];
@@ -20,7 +20,7 @@ export interface ResumePoint {
   readonly invocationId: string;
 }
 
-/** The children to go on with in a resumable app; `undefined` when the newest event answers no call made below. */
+/** The resume point in a resumable app; `undefined` when the newest event responds to no call of these children. */
 export function resumePoint(ctx: RunContext, children: readonly Agent[]): ResumePoint | undefined {
   const { events } = ctx.session;
   const newest = events.at(-1);

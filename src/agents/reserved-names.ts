@@ -10,7 +10,7 @@ export const transferToolName = 'transfer_to_agent';
 export const answerToolName = 'set_model_response';
 export const taskCompletedName = 'task_completed';
 
-/** Names that no tool of somebody else's may have: the runtime takes their calls for its own. */
+/** Names that no author's or server's tool may have: the runtime handles their calls itself. */
 export const reservedNames: ReadonlySet<string> = new Set([
   ...Object.values(requestNames),
   transferToolName,

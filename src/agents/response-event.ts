@@ -18,10 +18,10 @@ import { outputOf } from './output-schema.ts';
 import type { AnswerReader } from './planners.ts';
 import type { LlmStep } from './request/build-request.ts';
 
-/** Fragments carry no actions: they share these. */
+/** Chunks have no actions: they all share this object. */
 const noActions: EventActions = Object.freeze(newActions());
 
-/** One question to a model, and what its answer is read with. */
+/** One call of a model, and the state its response is read with. */
 export interface ModelCall {
   readonly definition: LlmDefinition;
   readonly step: LlmStep;
@@ -30,11 +30,11 @@ export interface ModelCall {
   readonly ids: CallIds;
   readonly reader: AnswerReader | undefined;
   readonly hasAfterModel: boolean;
-  /** Shared by the callbacks of one step; their changes go out with the answer. */
+  /** Shared by the callbacks of one step; their changes become part of the response's event. */
   callbacks: CallbackContextImpl | undefined;
 }
 
-/** The event of a fragment. `undefined` when it shows nothing. */
+/** The event of a chunk. `undefined` when it has nothing to show. */
 export function partialEvent(modelCall: ModelCall, response: ModelResponse): Event | undefined {
   const { ctx, definition, reader, step } = modelCall;
   let content = modelCall.ids.complete(response.content, true);
@@ -54,7 +54,7 @@ export function partialEvent(modelCall: ModelCall, response: ModelResponse): Eve
   return event;
 }
 
-/** The event of a whole answer. `undefined` when it says nothing and the callbacks changed nothing. Waits only where an output has to be checked. */
+/** The event of a complete response. `undefined` when it is empty and the callbacks changed nothing. A promise only for `outputKey`. */
 export function completeEvent(modelCall: ModelCall, response: ModelResponse): MaybePromise<Event | undefined> {
   const { ctx, definition, reader, step, span } = modelCall;
   let content = modelCall.ids.complete(response.content, false);
@@ -65,7 +65,7 @@ export function completeEvent(modelCall: ModelCall, response: ModelResponse): Ma
   }
   const actions = modelCall.callbacks?.actions ?? newActions();
   modelCall.callbacks = undefined;
-  // A content without parts is an answer, too: that there is nothing to say.
+  // A content without parts is a response, too.
   if (!content && !hasOtherOutput(response) && !changesAnything(actions)) return undefined;
   const event = newEvent(ctx, definition.name, response);
   event.actions = actions;
@@ -146,5 +146,5 @@ function hasCalls(content: Content | undefined): boolean {
   return false;
 }
 
-/** Whether the answer was cut off, so that arguments of calls in it may be incomplete. */
+/** Whether the token limit cut the response off: arguments of its calls may be incomplete. */
 export const isTruncated = (event: Event): boolean => event.finishReason === 'MAX_TOKENS';

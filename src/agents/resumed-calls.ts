@@ -9,19 +9,19 @@ import { newestWithContent } from './continuation.ts';
 import { keepCredential } from './credential-state.ts';
 import { requestNames } from './reserved-names.ts';
 
-/** Calls to run before the model is asked, with the user's confirmations on those that asked for one. */
+/** Calls to run before the next model call, with the user's confirmations by call id. */
 export interface ResumedCalls {
   readonly calls: readonly FunctionCall[];
   readonly confirmations: ReadonlyMap<string, ToolConfirmation>;
 }
 
-/** Toolsets that ask for a credential use such ids: there is no call to run again. */
+/** The prefix of credential requests of toolsets, which have no call to run again. */
 const toolsetPrefix = '_adk_toolset_auth_';
 
 /**
- * What the newest message sets free: calls that waited for the user's confirmation or credential, and calls an
- * interrupted invocation left behind. Nothing is taken from the client but the verdict: the calls come from history that
- * came about here, and only those this agent made and whose tool really asked.
+ * The calls to run again: those for which the newest message brings a confirmation or credential, and those that an
+ * interrupted invocation left without a response. The client supplies the confirmation and nothing else: the calls come
+ * from this server's own history, were made by this agent, and their tools did request a confirmation or credential.
  */
 export function resumedCalls(ctx: RunContext): MaybePromise<ResumedCalls | undefined> {
   const { events } = ctx.session;
@@ -36,7 +36,7 @@ export function resumedCalls(ctx: RunContext): MaybePromise<ResumedCalls | undef
   return responses.length === 0 ? undefined : releasedCalls(responses, at, ctx);
 }
 
-/** What the newest confirmations of the user set free, whatever was said since. */
+/** The calls released by the user's newest confirmations, also when other messages followed. For live conversations. */
 export async function callsReleasedByUser(ctx: RunContext): Promise<ResumedCalls | undefined> {
   const { events } = ctx.session;
   const at = events.findLastIndex((event) => event.author === 'user' && userResponsesIn(event).length > 0);
@@ -50,7 +50,7 @@ const userResponsesIn = (event: Event): FunctionResponse[] =>
 const isUserResponse = (name: string): boolean =>
   name === requestNames.confirmation || name === requestNames.credential;
 
-/** Calls whose tools had not answered when the invocation was cut off. */
+/** Calls without a response when the invocation was interrupted. */
 function abandonedCalls(newest: Event): ResumedCalls | undefined {
   const later = new Set(newest.longRunningToolIds);
   const calls = functionCalls(newest).filter(({ id }) => id === undefined || !later.has(id));
@@ -91,7 +91,7 @@ interface CheckedUserResponse {
   readonly authConfig: JsonObject | undefined;
 }
 
-/** The call an answer sets free, or why it sets none free. */
+/** The call that a user's response releases, or the reason why it is ignored. */
 function checkUserResponse(response: FunctionResponse, at: number, ctx: RunContext): CheckedUserResponse | string {
   const { events } = ctx.session;
   const isOwn = (event: Event): boolean => event.author === ctx.agent.name && !isImported(event);

@@ -2,13 +2,13 @@ import { AppError, type ErrorCode } from '../base/errors.ts';
 import type { FunctionDeclaration } from '../core/model.ts';
 import type { Tool, Toolset } from '../core/runtime.ts';
 
-/** The tools of one step: what the model is told, what its calls find, and who else shapes the request. */
+/** The tools of one step: their declarations for the model, by name for its calls, and those that change the request. */
 export interface StepTools {
   readonly byName: ReadonlyMap<string, Tool>;
   readonly declarations: readonly FunctionDeclaration[];
   /** In list order, a toolset before its tools. */
   readonly requestProcessors: readonly (Tool | Toolset)[];
-  /** Toolsets that could not say what they offer, and why. */
+  /** Toolsets that could not be listed, and why. */
   readonly missing: readonly MissingToolset[];
 }
 
@@ -18,7 +18,7 @@ export interface MissingToolset {
   readonly code: ErrorCode | undefined;
 }
 
-/** Sorts tools for a step. Throws ConfigurationException when two share a name: the model could not tell them apart. */
+/** Indexes the tools of a step. Throws ConfigurationException when two share a name: the model could not tell them apart. */
 export function stepTools(
   agent: string,
   items: readonly (Tool | Toolset)[],
@@ -39,14 +39,14 @@ export function stepTools(
   return { byName, declarations, requestProcessors, missing };
 }
 
-/** What the model is told of toolsets that are missing. Why they are is not for an instruction: others wrote that. */
+/** The instruction about missing toolsets. It leaves out the reason, which may be text of an untrusted server. */
 export function missingText(missing: readonly MissingToolset[]): string {
   if (missing.length === 0) return '';
   const names = missing.map(({ name }) => JSON.stringify(name)).join(', ');
   return `The tools of ${names} cannot be used at the moment. If they are needed, tell the user so.`;
 }
 
-/** Leaves only the named tools. */
+/** Keeps only the named tools. */
 export function only(tools: StepTools, names: ReadonlySet<string>): StepTools {
   return {
     byName: new Map([...tools.byName].filter(([name]) => names.has(name))),

@@ -24,9 +24,9 @@ interface ToolPhase {
 }
 
 /**
- * Runs the calls of one model answer side by side and yields what comes of them: one event with all responses in call
- * order, requests to the user, the final answer if a tool delivered it, and the turn of the agent that was handed over
- * to. Returns the last of them.
+ * Runs the calls of one model response in parallel and yields one event with all function responses in call order, then
+ * requests to the user, the final answer if a tool delivered it, and the events of the agent that a tool transferred to.
+ * Returns the last event.
  */
 export async function* runTools(phase: ToolPhase, ctx: RunContext): AsyncGenerator<Event, Event | undefined, void> {
   const { response, last } = yield* runCalls(phase, ctx);
@@ -40,7 +40,7 @@ export async function* runTools(phase: ToolPhase, ctx: RunContext): AsyncGenerat
   return newest;
 }
 
-/** The same without the turn of the agent that was handed over to. Returns the event with the responses, too. */
+/** The same without running the target of a transfer. Returns the event with the responses, too. */
 export async function* runCalls(
   phase: ToolPhase,
   ctx: RunContext,
@@ -95,7 +95,7 @@ async function runAllCalls(calls: readonly FunctionCall[], setting: ToolPhaseCon
   return outcomes;
 }
 
-/** One event with the responses there are. `undefined` when all are yet to come and nothing else happened. */
+/** One event with all function responses. `undefined` when all calls are long-running and have no actions. */
 function responseEvent(outcomes: readonly CallOutcome[], id: string, ctx: RunContext): Event | undefined {
   const actions = mergeActions(outcomes.map((outcome) => outcome.actions));
   const parts = outcomes.flatMap(({ call, response }) =>

@@ -7,7 +7,7 @@ import { definitionOf } from './llm-definition.ts';
 import { transferToolName } from './reserved-names.ts';
 import { type AgentTree, indexTree } from './tree.ts';
 
-/** Whom an LLM agent may hand over to: its sub-agents, its parent and its parent's other children, as far as allowed. */
+/** The agents that an LLM agent may transfer to: its sub-agents, its parent and its parent's other children, as far as allowed. */
 export function transferTargets(agent: Agent, tree: AgentTree): Agent[] {
   const targets = [...(agent.subAgents ?? [])];
   const parent = tree.parentOf(agent);
@@ -17,7 +17,7 @@ export function transferTargets(agent: Agent, tree: AgentTree): Agent[] {
   return targets;
 }
 
-/** The tool with which the model hands over. A name that is not among the targets is answered with those that are. */
+/** The tool by which the model transfers. Throws agent_not_found, with the possible targets, for another name. */
 export function transferTool(targets: readonly Agent[]): Tool {
   const names = targets.map(({ name }) => name);
   return {
@@ -52,7 +52,7 @@ function nameIn(args: JsonObject): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** Tells the model about the agents it may hand over to, and when. */
+/** The instruction about the transfer targets and when to transfer. */
 export function transferText(agent: Agent, targets: readonly Agent[], tree: AgentTree): string {
   const parent = tree.parentOf(agent);
   const list = targets.map(({ name, description }) => `- ${name}: ${description || '(no description)'}`).join('\n');
@@ -71,7 +71,7 @@ export function transferText(agent: Agent, targets: readonly Agent[], tree: Agen
   return lines.join('\n\n');
 }
 
-/** Runs the agent that was handed over to, within the same step of the same invocation. */
+/** Runs the target agent within the same step of the same invocation. */
 export const runTransfer = (name: string, ctx: RunContext): AsyncIterable<Event> =>
   enter(transferTarget(name, ctx), ctx);
 
@@ -82,7 +82,7 @@ export function transferTarget(name: string, ctx: RunContext): Agent {
   return target;
 }
 
-/** The model of an agent's nearest LLM ancestor that has one, and that of the agent itself first of all. */
+/** The first value that `pick` finds: in the agent itself, then in its ancestors, nearest first. */
 export function nearestDefinitionWith<Value>(
   agent: Agent,
   tree: AgentTree,

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { Agent } from '../core/runtime.ts';
 import { agentNameFault } from '../schemas/names.ts';
 
-/** Who is where below a root agent. */
+/** The agents below a root, by name and by parent. */
 export interface AgentTree {
   readonly root: Agent;
   /** All agents, parents before children. */

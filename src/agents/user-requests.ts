@@ -6,7 +6,7 @@ import type { Event, EventActions } from '../schemas/event.ts';
 import { newCallId } from './call-ids.ts';
 import { requestNames } from './reserved-names.ts';
 
-/** An event that asks the user: calls that only the user can answer, each with an id to answer under. */
+/** An event with requests to the user: function calls that only the user's message can respond to. */
 export function requestEvent(ctx: RunContext, calls: readonly FunctionCall[]): Event {
   return newEvent(ctx, ctx.agent.name, {
     content: { role: 'user', parts: calls.map((functionCall) => ({ functionCall })) },
@@ -20,7 +20,7 @@ export function asksUser({ requestedAuthConfigs, requestedToolConfirmations }: E
   return false;
 }
 
-/** Keeps what tools asked credentials with so that only this server can read, or make, what has to stay secret of it. */
+/** Seals the tools' credential requests: only this server can read or forge their secret parts. */
 export async function sealRequests(actions: EventActions, ctx: RunContext): Promise<void> {
   const { credentials, session } = ctx;
   if (!credentials) return;
@@ -31,7 +31,7 @@ export async function sealRequests(actions: EventActions, ctx: RunContext): Prom
   }
 }
 
-/** The events that put to the user what tools asked for, in call order: credentials first, then confirmations. */
+/** The events with the tools' requests to the user, in call order: credentials first, then confirmations. */
 export async function requestEvents(
   calls: readonly FunctionCall[],
   actions: EventActions,

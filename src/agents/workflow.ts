@@ -35,8 +35,8 @@ function workflowBase<Kind extends Agent['kind']>(kind: Kind, spec: WorkflowSpec
 }
 
 /**
- * Runs its agents one after another. In a resumable app it goes on with the child whose call was just answered, and
- * stops after a child that waits for an answer. Over a live connection each child talks until it says that it is done.
+ * Runs its sub-agents one after another. In a resumable app it resumes the child whose call the user just answered, and
+ * stops after a child that waits for an answer. Live, each child runs until it calls `task_completed`.
  */
 export function sequentialAgent(spec: WorkflowSpec): Agent {
   const base = workflowBase('sequential', spec);
@@ -64,7 +64,7 @@ export function sequentialAgent(spec: WorkflowSpec): Agent {
   };
 }
 
-/** The context of a child: only the one the invocation was broken off in is continued. */
+/** The context of a child. Only the child in which the invocation was interrupted resumes. */
 const childContext = (ctx: RunContext, isCurrent: boolean): RunContext =>
   ctx.continuing && !isCurrent ? { ...ctx, continuing: false } : ctx;
 
@@ -74,7 +74,7 @@ interface ChildProgress {
   waiting?: Set<string>;
 }
 
-/** A child that goes on with an answer may have asked more than what was answered. */
+/** A resumed child may have other long-running calls that are still open. */
 const progressOf = (child: Agent, answered: ResumePoint | undefined, ctx: RunContext): ChildProgress =>
   answered ? { waiting: callsSince(answered.invocationId, child, ctx) } : {};
 
@@ -124,7 +124,7 @@ export function loopAgent(spec: LoopSpec): Agent {
   };
 }
 
-/** Where a loop goes on: where it was broken off, or with the child whose call was answered, in the round of the call. */
+/** Where a loop resumes: where it was interrupted, or at the child and round of the call that the user answered. */
 function loopPosition(
   children: readonly Agent[],
   answered: ResumePoint | undefined,
@@ -137,14 +137,14 @@ function loopPosition(
 }
 
 export interface ParallelSpec extends WorkflowSpec {
-  /** Sub-agents that run at the same time; the rest wait their turn. Default 16. */
+  /** Sub-agents that run at the same time; the rest wait. Default 16. */
   maxConcurrency?: number;
 }
 
 /**
- * Runs its agents side by side, each on a branch of its own where it does not see the others. Events come as they
- * arrive. When one fails the others are cancelled; when one escalates, its event is the last. In a resumable app only
- * those go on whose calls were just answered.
+ * Runs its sub-agents in parallel, each on a branch of its own, where it does not see the others. Yields events as they
+ * arrive. When one fails, the others are cancelled; when one escalates, its event is the last. In a resumable app only
+ * those resume whose calls the user just answered.
  */
 export function parallelAgent(spec: ParallelSpec): Agent {
   const base = workflowBase('parallel', spec);

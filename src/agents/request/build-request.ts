@@ -19,13 +19,13 @@ import { buildContents, type View } from './contents.ts';
 import { groupsCalls } from './grouping.ts';
 import type { ContentsSource } from './request-text.ts';
 
-/** One question to the model, and the tools its answer may call. */
+/** The request of one step, and the tools that its response may call. */
 export interface LlmStep {
   readonly request: ModelRequest;
   readonly tools: StepTools;
-  /** How the request's contents are made again. `undefined` where they are not those of the session any more. */
+  /** How a trace rebuilds the contents from the session. `undefined` when they were changed since. */
   readonly contentsSource: ContentsSource | undefined;
-  /** What the callbacks of this step share; absent while nobody needed it. */
+  /** The context that the callbacks of this step share; absent until one needs it. */
   readonly callbacks: CallbackContextImpl | undefined;
 }
 
@@ -66,7 +66,7 @@ const viewOf = (definition: LlmDefinition, model: string, { branch, runConfig }:
   callsFirst: groupsCalls(model, runConfig),
 });
 
-/** The history for the model. Copies only when somebody may edit them: stored events are frozen. */
+/** The history for the model. Copied only when a hook or tool may edit it: stored events are frozen. */
 function contentsFor(
   definition: LlmDefinition,
   view: View,
@@ -88,7 +88,7 @@ function contentsFor(
   return { contents: isEdited ? cloneJson(seen) : seen, contentsSource: undefined };
 }
 
-/** A plan made in the open is stored as a thought; the model should see it as what it wrote. */
+/** The planner's text is stored as a thought; the model gets it back as the text it wrote. */
 function withPlans(content: Content): Content {
   if (!content.parts.some(({ thought, text }) => thought && text !== undefined)) return content;
   return { ...content, parts: content.parts.map((part) => (part.thought ? { ...part, thought: undefined } : part)) };
@@ -101,7 +101,7 @@ interface InstructionTexts {
   readonly examples: string;
 }
 
-/** Waits only for what has to be waited for. */
+/** A promise only when an instruction or example provider returns one. */
 function instructionTexts({ globalInstruction, definition }: LlmPlan, ctx: RunContext): MaybePromise<InstructionTexts> {
   const shared = globalInstruction?.(ctx) ?? '';
   const own = definition.instruction?.(ctx) ?? '';
@@ -143,7 +143,7 @@ async function examplesFor(examples: NonNullable<LlmDefinition['examples']>, ctx
   return examplesText(typeof examples === 'function' ? await examples(textOf(ctx.userContent)) : examples);
 }
 
-/** Where the user's newest messages begin; answers of tools are not the user's words. */
+/** The index of the user's newest messages. Function responses do not count as such. */
 function startOfUserTurn(contents: readonly Content[]): number {
   let at = contents.length;
   while (at > 0) {
@@ -154,7 +154,7 @@ function startOfUserTurn(contents: readonly Content[]): number {
   return at;
 }
 
-/** Lets plugins narrow what the model may see; the tool for the final answer always stays. */
+/** Lets plugins narrow the model's tools; the tool for the final answer always stays. */
 async function selectTools(tools: StepTools, callbacks: CallbackContextImpl): Promise<StepTools> {
   let left = tools;
   for (const plugin of callbacks.run.plugins) {

@@ -6,7 +6,7 @@ import { narrate } from './narration.ts';
 import { type ForeignCall, pairedUpTo, pairResponses } from './pairing.ts';
 import { isOnBranch, kindOf } from './visibility.ts';
 
-/** Whose view of the history is wanted. */
+/** The agent and branch that the history is built for. */
 export interface View {
   readonly agent: string;
   readonly branch: string | undefined;
@@ -35,14 +35,14 @@ function pairedContents(events: readonly Event[], view: View): Content[] {
   return pairResponses(contents, (id) => foreignCall(events, view, id));
 }
 
-/** What has been collected of a history. */
+/** The contents collected from a history. */
 interface Collected {
   readonly contents: Content[];
   /** Whether there are calls or responses among them. */
   hasTools: boolean;
   /** How many contents from the start are calls with their responses right behind, or neither. */
   paired: number;
-  /** Whether an event was found that changes what others mean: what is collected does not count then. */
+  /** Whether a compaction or rewind was found: the contents are then built from the edited history. */
   edited: boolean;
 }
 
@@ -135,7 +135,7 @@ function turnStart(events: readonly Event[], view: View): number {
   return 0;
 }
 
-/** Where a call is that the agent did not make on this branch: `seen` from here, `hidden` on another branch, or nowhere. */
+/** Where a call of another agent is: `seen` on this branch, `hidden` on another one, or `undefined`. */
 function foreignCall(events: readonly Event[], view: View, id: string): ForeignCall {
   let found: ForeignCall;
   for (const event of events) {
@@ -148,7 +148,7 @@ function foreignCall(events: readonly Event[], view: View, id: string): ForeignC
 
 const written = new WeakMap<Event, Event>();
 
-/** The event with what was said aloud in it as text; the event itself when nothing was. Made once for stored events. */
+/** The event with its transcript as content; the event itself when it has none. Cached for stored events. */
 function withTranscript(event: Event): Event {
   const { inputTranscription, outputTranscription } = event;
   const text = inputTranscription?.text ?? outputTranscription?.text;

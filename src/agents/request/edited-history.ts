@@ -1,13 +1,13 @@
 import { activeEvents } from '../../core/history.ts';
 import { type Event, newActions } from '../../schemas/event.ts';
 
-/** Whether an event changes what other events mean: it sums some up, or takes some back. */
+/** Whether an event edits the history: a compaction sums events up, a rewind hides them. */
 export const isEdit = ({ actions }: Event): boolean =>
   actions.compaction !== undefined || actions.rewindBeforeInvocationId !== undefined;
 
 /**
- * The history after rewinds and compactions: without what was taken back, and with summaries, as something the agent
- * itself said, in place of what they sum up. A summary within the range of a later one is left out.
+ * The history after rewinds and compactions: without hidden events, and with each summary, as the agent's own words, in
+ * place of the events it covers. A summary within the range of a later one is left out.
  */
 export function effectiveEvents(events: readonly Event[], agent: string): Event[] {
   const active = activeEvents(events);

@@ -13,15 +13,14 @@ interface CallSlot {
 export type ForeignCall = 'seen' | 'hidden' | undefined;
 type FindForeignCall = (id: string) => ForeignCall;
 
-/** What a call and its response share. Ids tell calls apart; histories from elsewhere may have none. */
+/** The key that a call and its response share: the id, or the name in imported histories without ids. */
 export const callKey = ({ id, name }: FunctionCall | FunctionResponse): string => id ?? `name:${name}`;
 
 /**
- * Puts one content with the answers, in call order, right after every content with calls, wherever they came in the
- * history: the newest answer to a call counts, and a call nobody answered gets an answer that says so. When the newest
- * content answers an earlier call, what came in between is left out. Answers to calls that are not there are dropped,
- * or told in words when the call was another agent's. Throws FunctionCallNotFound when the newest content is of that
- * kind only.
+ * Puts one content with all function responses, in call order, right after each content with calls, as providers demand.
+ * The newest response to a call counts; a call without one gets a pending response. When the newest content responds to
+ * an earlier call, the contents in between are left out. A response without its call is dropped, or becomes text when
+ * another agent made the call. Throws FunctionCallNotFound when the newest content has only such responses.
  */
 export function pairResponses(contents: Content[], foreignCall: FindForeignCall): Content[] {
   const history = dropBetween(contents, foreignCall);
@@ -110,7 +109,7 @@ function dropBetween(contents: readonly Content[], foreignCall: FindForeignCall)
 const isCallIn = ({ functionCall }: Part, ids: ReadonlySet<string>): boolean =>
   functionCall !== undefined && ids.has(callKey(functionCall));
 
-/** Gives each response to the newest call before it that has its id: models do use an id again. */
+/** Matches each response with the newest earlier call of its id: models do reuse ids. */
 function matchResponses(history: readonly Content[]): { slots: Map<Content, CallSlot[]>; matched: Set<Part> } {
   const slots = new Map<Content, CallSlot[]>();
   const matched = new Set<Part>();
@@ -132,7 +131,7 @@ function matchResponses(history: readonly Content[]): { slots: Map<Content, Call
   return { slots, matched };
 }
 
-/** What is left of a part of a content with responses once those that were matched have moved to their calls. */
+/** A part of a content with responses, after the matched responses moved to their calls. */
 function unmatchedPart(part: Part, matched: ReadonlySet<Part>, foreignCall: FindForeignCall): Part[] {
   const { functionResponse } = part;
   if (!functionResponse) return [part];

@@ -18,20 +18,20 @@ const maxFewBytes = 16 * 1024;
 /** Bytes of what stands for a request in a trace. */
 const ownBytes = 400;
 
-/** How the contents of a request are made once more: of the first `count` events of its session, as an agent sees them. */
+/** How to rebuild the contents of a request: from the first `count` events of its session, in an agent's view. */
 export interface ContentsSource {
   readonly count: number;
   readonly view: View;
 }
 
-/** A request as a trace keeps it, and the bytes it holds until somebody reads it. */
+/** A request as a trace keeps it, and the bytes it holds in memory. */
 interface HeldRequest extends LazyText {
   readonly bytes: number;
 }
 
 /**
- * A request whose contents are made of its session's events: a few of them it holds itself, more are held once for all
- * traces of the session.
+ * A request whose contents a reader of the trace rebuilds from session events: it holds few events itself; longer
+ * histories are held once for all traces of the session.
  */
 export function rebuildableRequest(
   { model, config }: ModelRequest,
