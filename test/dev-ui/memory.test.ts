@@ -24,7 +24,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Words to look for in the memory').fill('nowhere');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
-    await page.getByText('Nothing is remembered with these words').waitFor();
+    await page.getByText('No memory contains these words').waitFor();
     expect(faults).toEqual([]);
   });
 });

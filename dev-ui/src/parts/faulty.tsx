@@ -17,7 +17,7 @@ export class Faulty extends Component<{ readonly children: ReactNode }, { readon
           <strong>This part of the page failed.</strong> The rest still works.
         </p>
         <pre className="error-text">
-          {error instanceof Error ? (error.stack ?? error.message) : 'Something that is no error was thrown'}
+          {error instanceof Error ? (error.stack ?? error.message) : 'The thrown value is not an Error'}
         </pre>
         <button type="button" className="button small" onClick={() => this.setState({ error: undefined })}>
           Try again

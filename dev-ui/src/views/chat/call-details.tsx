@@ -68,7 +68,7 @@ function AnswerForm({ row: { call, event }, workspace }: CallDetailsProps) {
   };
   return (
     <div className="stack">
-      <p className="secondary">This tool answers later. Give its answer here:</p>
+      <p className="secondary">This call is long-running. Enter its response here:</p>
       <JsonField label={`Answer of ${call.name}`} value={{ result: '' }} rows={4} onChange={setValue} />
       <p>
         <button

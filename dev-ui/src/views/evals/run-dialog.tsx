@@ -49,7 +49,7 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
       <form className="stack" onSubmit={submit}>
         <fieldset className="choice">
           <legend>Metrics</legend>
-          <p className="meta">Nothing chosen: those of the app’s test_config.json, or the two usual ones.</p>
+          <p className="meta">Default: the metrics in the app’s test_config.json, or ADK’s two default metrics.</p>
           {metrics.isPending && <Loading label="Reading metrics" />}
           {metrics.isError && <Failure error={metrics.error} onRetry={() => void metrics.refetch()} />}
           <div className="metric-choices" tabIndex={0} role="group" aria-label="Metrics">

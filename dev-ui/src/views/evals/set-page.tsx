@@ -88,7 +88,7 @@ function DeleteDialog({
   return (
     <Dialog title={`Delete “${set}”?`} onClose={onClose}>
       <div className="stack">
-        <p>Its cases are gone then. The results of its runs stay.</p>
+        <p>This deletes its cases. The results of its runs stay.</p>
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>
             Keep it

@@ -54,7 +54,7 @@ export function ModelCall({ workspace, event }: ModelCallProps) {
     if (!isGone) return <Failure error={trace.error} onRetry={() => void trace.refetch()} />;
     return (
       <Empty title="No model call is recorded for this event">
-        It was made without a model, or before the server was started: traces are kept in memory.
+        No model made it, or the server has restarted since: it keeps traces in memory.
       </Empty>
     );
   }

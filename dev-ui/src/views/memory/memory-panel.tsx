@@ -65,7 +65,7 @@ export function MemoryPanel({ workspace: { key } }: { readonly workspace: Worksp
       </form>
       {found.isLoading && <Loading label="Searching" />}
       {found.isError && <Failure error={found.error} onRetry={() => void found.refetch()} />}
-      {found.data?.length === 0 && <Empty title="Nothing is remembered with these words" />}
+      {found.data?.length === 0 && <Empty title="No memory contains these words" />}
       {found.data && found.data.length > 0 && (
         <>
           <p className="meta" role="status">

@@ -19,7 +19,7 @@ export function PriceTable() {
     <section className="stack">
       <h2>Prices</h2>
       <p className="secondary">
-        Dollars for a million tokens, by how a model’s name begins. They are estimates: what you pay is on your bill.
+        US dollars per million tokens, by prefix of the model name. These are estimates; your provider’s bill counts.
       </p>
       <div className="price-scroll" tabIndex={0} role="region" aria-label="Prices">
         <table className="prices">

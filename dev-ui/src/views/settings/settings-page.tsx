@@ -13,7 +13,7 @@ export function SettingsPage() {
     <div className="page">
       <div className="settings">
         <h1>Settings</h1>
-        <p className="secondary">Kept in this browser. Nothing of it leaves the machine.</p>
+        <p className="secondary">Stored in this browser only.</p>
         <Choice
           label="Theme"
           value={theme}

@@ -66,7 +66,7 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
       )}
       {kind === 'toolset' ? (
         <p className="secondary">
-          The tools of this set are known when an agent asks for them: they can be seen in what its model was sent.
+          The tools of a toolset are looked up while an agent runs: see the request of a model call.
         </p>
       ) : (
         <form
@@ -123,7 +123,7 @@ function Outcome({ given, outcome }: { readonly given: unknown; readonly outcome
       {response ? (
         <JsonTree value={response} label="Result" />
       ) : (
-        <p className="secondary">No answer: it is somebody else’s to give.</p>
+        <p className="secondary">No response yet: the user or the application has to answer this call.</p>
       )}
       {requests.map(({ call, hint }) => (
         <p key={call.id} className="secondary">

@@ -53,7 +53,7 @@ export function Ruler({ range, cuts, onChoose }: RulerProps) {
             <span
               key={cut}
               className="ruler-cut"
-              title="A pause was cut short here"
+              title="A pause is shortened here"
               style={{ left: `${share(cut) * 100}%` }}
             >
               //

@@ -40,7 +40,8 @@ export function TraceList() {
         {traces.isError && <Failure error={traces.error} onRetry={() => void traces.refetch()} />}
         {traces.data && rows.length === 0 && (
           <Empty title={q === '' ? 'No traces yet' : 'Nothing found'}>
-            Every run leaves a trace here, also those of other clients. The latest ones are kept until the server stops.
+            Every run is recorded here, including those of other clients. The server keeps the latest traces until it
+            stops.
           </Empty>
         )}
         {rows.length > 0 && <Table rows={rows} />}

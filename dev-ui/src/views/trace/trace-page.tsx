@@ -33,7 +33,7 @@ export function TracePage({ params }: { readonly params: Readonly<Record<string,
           <h1>Trace</h1>
           <Failure error={trace.error} onRetry={() => void trace.refetch()} />
           <p className="secondary">
-            Traces are kept in memory and bounded: old ones go first, all when the server stops.
+            The server keeps the latest traces in memory until it stops, and drops the oldest first.
           </p>
         </div>
       </div>

@@ -18,7 +18,7 @@ export function Trace({ workspace }: { readonly workspace: Workspace }) {
   if (spans.size === 0) {
     return (
       <Empty title="No trace">
-        Traces are kept in memory and bounded: they begin with a run and are gone when the server stops.
+        The server keeps the latest traces in memory until it stops. Start a run to record one.
       </Empty>
     );
   }

@@ -45,7 +45,7 @@ export function FindingsPanel({ workspace }: { readonly workspace: Workspace }) 
       {!findings && <p className="secondary">Looks through the session when the run is over.</p>}
       {findings?.length === 0 && (
         <Empty title="Nothing stands out">
-          Repeated calls, circles, failures, unused results, slow and dear steps would be listed here.
+          Repeated calls, loops, errors, unused results, slow and expensive steps are listed here.
         </Empty>
       )}
       {findings && findings.length > 0 && (
