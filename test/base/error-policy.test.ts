@@ -92,7 +92,7 @@ it('tells of causes', () => {
 it.each([
   ['plain text', 'Something that is not an Error was thrown: plain text'],
   [undefined, 'Something that is not an Error was thrown: undefined'],
-  [Object.create(null), 'Something was thrown that has no text'],
+  [Object.create(null), 'The thrown value has no text'],
   [Object.assign(new Error('no stack'), { stack: undefined }), 'Error: no stack'],
   [Object.assign(new Error(''), { stack: undefined }), 'Error'],
 ])('tells of %o, which has no place', (value, message) => {
