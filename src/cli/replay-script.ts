@@ -33,7 +33,7 @@ export function readReplayScript(dir: string): ReplayScript | undefined {
   try {
     const { initialState, userMessages } = Script.parse(parse(text, { maxAliasCount: 100 }));
     const messages = userMessages.map((message) => ({
-      content: 'text' in message ? textContent('user', String(message.text)) : message.content,
+      content: 'text' in message ? textContent('user', message.text) : message.content,
       stateDelta: message.stateDelta ?? {},
     }));
     return { initialState, messages };

@@ -1,7 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk';
 import type { JsonObject } from '../base/json.ts';
 import type { GenerateConfig, ModelRequest } from '../core/model.ts';
-import type { FunctionResponse, Part } from '../schemas/content.ts';
+import { type FunctionResponse, type Part, partMetadata } from '../schemas/content.ts';
 import { callingMode } from './calling-mode.ts';
 import { claudeFeatures, type ClaudeFeatures } from './claude-features.ts';
 import { closedSchema } from './closed-schema.ts';
@@ -79,9 +79,10 @@ function toBlock(part: Part, role: Turn['role']): Block[] {
 }
 
 /** Thinking goes back exactly as it came, or not at all. */
-function thinkingBlock({ text = '', thoughtSignature, partMetadata }: Part): Block[] {
+function thinkingBlock(part: Part): Block[] {
+  const { text = '', thoughtSignature } = part;
   if (thoughtSignature === undefined) return [];
-  if ((partMetadata as JsonObject | undefined)?.['redactedThinking'] === true) {
+  if (partMetadata(part)['redactedThinking'] === true) {
     return [{ type: 'redacted_thinking', data: thoughtSignature }];
   }
   return [{ type: 'thinking', thinking: text, signature: thoughtSignature }];

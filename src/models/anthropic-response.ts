@@ -1,7 +1,7 @@
 import type { Anthropic } from '@anthropic-ai/sdk';
 import { isJsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
-import type { Part } from '../schemas/content.ts';
+import { type Part, withMetadata } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
 import { endedEarly, finishOf } from './finish-reason.ts';
 
@@ -29,7 +29,7 @@ export function toPart(block: Anthropic.Messages.ContentBlock): Part | undefined
   if (block.type === 'text') return { text: block.text };
   if (block.type === 'thinking') return { text: block.thinking, thought: true, thoughtSignature: block.signature };
   if (block.type === 'redacted_thinking') {
-    return { text: '', thought: true, thoughtSignature: block.data, partMetadata: { redactedThinking: true } };
+    return withMetadata({ text: '', thought: true, thoughtSignature: block.data }, { redactedThinking: true });
   }
   if (block.type !== 'tool_use') return undefined;
   return { functionCall: { id: block.id, name: block.name, args: isJsonObject(block.input) ? block.input : {} } };

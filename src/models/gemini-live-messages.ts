@@ -123,7 +123,7 @@ function usageOf(usage: NonNullable<LiveServerMessage['usageMetadata']>): UsageM
     ...(rest as UsageMetadata),
     ...(responseTokenCount !== undefined && { candidatesTokenCount: responseTokenCount }),
     ...(responseTokensDetails && {
-      candidatesTokensDetails: responseTokensDetails as UsageMetadata['cacheTokensDetails'],
+      candidatesTokensDetails: responseTokensDetails,
     }),
   };
 }

@@ -2,7 +2,6 @@ import type { Candidate, GenerateContentResponse } from '@google/genai';
 import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
-import type { UsageMetadata } from '../schemas/event.ts';
 import { finishOf } from './finish-reason.ts';
 
 /** The whole answer of a call that was not streamed. */
@@ -48,7 +47,7 @@ export function details(candidate: Candidate): ModelResponse {
 
 export function envelope({ usageMetadata, modelVersion }: GenerateContentResponse): ModelResponse {
   return {
-    ...(usageMetadata ? { usageMetadata: usageMetadata as UsageMetadata } : {}),
+    ...(usageMetadata ? { usageMetadata } : {}),
     ...(modelVersion ? { modelVersion } : {}),
   };
 }

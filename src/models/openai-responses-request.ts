@@ -1,7 +1,6 @@
 import type { OpenAI } from 'openai';
-import type { JsonObject } from '../base/json.ts';
 import type { GenerateConfig, ModelRequest } from '../core/model.ts';
-import type { FunctionResponse, Part } from '../schemas/content.ts';
+import { type FunctionResponse, type Part, partMetadata } from '../schemas/content.ts';
 import { attachedText, attachmentNote, codeText } from './media.ts';
 import { dataUri, resultText } from './openai-chat-request.ts';
 import { effortOf, jsonFormatOf, NO_PARAMETERS, reasons, toolChoiceOf } from './openai-common.ts';
@@ -47,17 +46,15 @@ function modelItem(part: Part): Item[] {
   }
   const text = part.inlineData || part.fileData ? attachmentNote(part) : (part.text ?? codeText(part) ?? '');
   if (text === '') return [];
-  const phase = metadataOf(part)['phase'];
+  const phase = partMetadata(part)['phase'];
   const said: OpenAI.Responses.EasyInputMessage = { type: 'message', role: 'assistant', content: text };
   if (phase === 'commentary' || phase === 'final_answer') said.phase = phase;
   return [said];
 }
 
-const metadataOf = (part: Part): JsonObject => (part['partMetadata'] as JsonObject | undefined) ?? {};
-
 /** Reasoning goes back exactly as it came, or not at all. */
 function reasoningItem(part: Part): Item[] {
-  const id = metadataOf(part)['reasoningId'];
+  const id = partMetadata(part)['reasoningId'];
   if (typeof id !== 'string' || !part.thoughtSignature) return [];
   const summary = part.text ? [{ type: 'summary_text' as const, text: part.text }] : [];
   return [{ type: 'reasoning', id, summary, encrypted_content: part.thoughtSignature }];

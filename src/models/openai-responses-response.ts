@@ -1,6 +1,6 @@
 import type { OpenAI } from 'openai';
 import type { ModelResponse } from '../core/model.ts';
-import type { Part } from '../schemas/content.ts';
+import { type Part, withMetadata } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
 import { endedEarly, finishOf } from './finish-reason.ts';
 import { modelError } from './model-errors.ts';
@@ -48,12 +48,12 @@ function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part | und
   const told = item.summary.length > 0 ? item.summary : (item.content ?? []);
   const text = told.map(({ text: paragraph }) => paragraph).join('\n\n');
   if (text === '' && !item.encrypted_content) return undefined;
-  return {
+  const part = {
     ...(text !== '' && { text }),
     thought: true,
     ...(item.encrypted_content ? { thoughtSignature: item.encrypted_content } : {}),
-    partMetadata: { reasoningId: item.id },
   };
+  return withMetadata(part, { reasoningId: item.id });
 }
 
 function finish({ status, incomplete_details: details }: Answer): ModelResponse {

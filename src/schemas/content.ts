@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { lenient } from './lenient.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { lenient, openFields } from './lenient.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 /** Base64 in the standard or the URL-safe alphabet, with or without padding (peers send each). */
@@ -58,6 +59,18 @@ export const Part = lenient({
   videoMetadata: z.unknown().optional(),
 }).meta({ id: 'Part' });
 export type Part = z.infer<typeof Part>;
+
+/** What an adapter keeps with a part to hand it back as it came; Gemini has the field, too. Empty when there is none. */
+export function partMetadata(part: Part): JsonObject {
+  const metadata = openFields(part)['partMetadata'];
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+/** The part with such metadata. */
+export function withMetadata(part: Part, metadata: JsonObject): Part {
+  const open = { ...part, partMetadata: metadata };
+  return open;
+}
 
 /** One message, or one part of one: who speaks (`user` or `model`) and what. */
 export const Content = lenient({ role: z.string().optional(), parts: z.array(Part).default([]) }).meta({

@@ -2,11 +2,18 @@ import { z } from 'zod';
 
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** All fields of a value from outside, those that its type does not name included. */
+export const openFields = (value: object): Readonly<Record<string, unknown>> => value as Record<string, unknown>;
+
+/** Closed to the compiler, which finds misspelled fields that way; open at run time. */
+type ClosedSchema<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape>>;
+
 /**
  * An object schema for JSON from clients and stores. It accepts known keys in camelCase and snake_case (ADK clients use
- * both), treats `null` as absent (ADK servers send both), and keeps unknown keys unchanged.
+ * both), treats `null` as absent (ADK servers send both), and keeps unknown keys unchanged,
+ * although the type of the result does not have them.
  */
-export function lenient<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>> {
+export function lenient<Shape extends z.ZodRawShape>(shape: Shape): ClosedSchema<Shape> {
   const aliases = new Map<string, string>();
   for (const key of Object.keys(shape)) {
     const alias = snake(key);
@@ -33,5 +40,5 @@ export function lenient<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPreproc
   // survives to the collector's slow side.
   const first = new z.core.$ZodTransform({ type: 'transform', transform: normalize });
   const out = z.looseObject(shape);
-  return new z.ZodPreprocess({ type: 'pipe', in: first, out }) as z.ZodPreprocess<typeof out>; // as z.preprocess types it
+  return new z.ZodPreprocess({ type: 'pipe', in: first, out }) as unknown as ClosedSchema<Shape>;
 }

@@ -50,7 +50,8 @@ it('drops what web UIs add to the conversations they edit, which ADK refuses', a
   const edited = await sets.case('weather', 'from_adk', 'lists');
   const turn = edited.conversation![0]!;
 
-  await sets.updateCase('weather', 'from_adk', { ...edited, conversation: [{ ...turn, invocationIndex: 0 }] });
+  const marked = { ...turn, invocationIndex: 0 };
+  await sets.updateCase('weather', 'from_adk', { ...edited, conversation: [marked] });
 
   expect(readFileSync(join(folder, 'from_adk.evalset.json'), 'utf8')).not.toMatch(/invocation_?index/i);
 });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { openFields } from '../../schemas/lenient.ts';
 import type { RunConfig } from '../../schemas/run.ts';
 
 const passedThrough = [
@@ -23,6 +24,7 @@ export function liveConfigOf(config: RunConfig): JsonObject {
   };
   const output = config.outputAudioTranscription ?? (speaks ? {} : undefined);
   if (output) live['outputAudioTranscription'] = output;
-  for (const setting of passedThrough) if (config[setting] !== undefined) live[setting] = config[setting];
+  const given = openFields(config); // the type does not name `avatarConfig`
+  for (const setting of passedThrough) if (given[setting] !== undefined) live[setting] = given[setting];
   return live;
 }

@@ -1,4 +1,5 @@
 import type { Content, Part } from '../../schemas/content.ts';
+import { openFields } from '../../schemas/lenient.ts';
 import { isInternalCall, isInternalResponse } from '../reserved-names.ts';
 
 /** Whether an event can be seen from a branch: unbranched events, the branch itself and its ancestors. */
@@ -34,7 +35,7 @@ export function kindOf({ role, parts }: Content): ContentKind {
 /** A part that is neither text nor a function call or response. */
 function isVisible(part: Part): boolean {
   if (part.thoughtSignature) return true;
-  if (part['toolCall'] ?? part['toolResponse']) return true;
+  if (openFields(part)['toolCall'] ?? openFields(part)['toolResponse']) return true;
   // Artifacts are ours: no model can look one up.
   if (part.fileData?.fileUri.startsWith('artifact://')) return false;
   return !part.thought && Boolean(part.inlineData ?? part.fileData ?? part.executableCode ?? part.codeExecutionResult);

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { isImported } from '../../core/imported-events.ts';
 import type { SessionService } from '../../core/services.ts';
+import type { Part } from '../../schemas/content.ts';
+import type { Event } from '../../schemas/event.ts';
 import { type GetSessionConfig, keyOf } from '../../schemas/session.ts';
 import { freshOwner, saying } from './events.ts';
 
@@ -99,25 +101,21 @@ export function appendingContract(start: Start): void {
   it('keeps every field of an event, known or not', async () => {
     const sessions = await start();
     const session = await sessions.createSession(freshOwner());
-    const event = saying(
-      'Grüße, 世界 👋',
-      { deep: { list: [1, { two: null }], 'snake_case kept': true } },
-      {
-        branch: 'a.b',
-        longRunningToolIds: ['adk-1'],
-        usageMetadata: { totalTokenCount: 7 },
-        customMetadata: { my_key: [1] },
-        content: {
-          role: 'model',
-          parts: [
-            { text: 'x', thought: true, thoughtSignature: 'c2ln' },
-            { functionCall: { id: 'adk-1', name: 'add', args: { first_number: 1 } } },
-            { newPart: { inner_field: 1 } },
-          ],
-        },
-        newField: { inner_field: 1 },
+    const event = saying('Grüße, 世界 👋', { deep: { list: [1, { two: null }], 'snake_case kept': true } }, {
+      branch: 'a.b',
+      longRunningToolIds: ['adk-1'],
+      usageMetadata: { totalTokenCount: 7 },
+      customMetadata: { my_key: [1] },
+      content: {
+        role: 'model',
+        parts: [
+          { text: 'x', thought: true, thoughtSignature: 'c2ln' },
+          { functionCall: { id: 'adk-1', name: 'add', args: { first_number: 1 } } },
+          { newPart: { inner_field: 1 } } as Part,
+        ],
       },
-    );
+      newField: { inner_field: 1 },
+    } as Partial<Event>);
 
     await sessions.appendEvent(session, structuredClone(event));
 

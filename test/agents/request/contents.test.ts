@@ -37,7 +37,7 @@ it('leaves out events that show nothing', () => {
 it.each<[string, Part, boolean]>([
   ['a lone signature', { thoughtSignature: 'c2ln' }, true],
   ['a signed thought', { text: 'hm', thought: true, thoughtSignature: 'c2ln' }, true],
-  ['a call on the side of the provider', { toolCall: { name: 'search' } }, true],
+  ['a call on the side of the provider', { toolCall: { name: 'search' } } as Part, true],
   ['a call marked as thought', { ...callPart('c1'), thought: true }, true],
   ['media', { inlineData: { mimeType: 'image/png', data: 'AA==' } }, true],
   ['media in a thought', { inlineData: { mimeType: 'image/png', data: 'AA==' }, thought: true }, false],

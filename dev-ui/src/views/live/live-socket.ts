@@ -70,7 +70,7 @@ export class LiveSocket {
 
   #read(data: string): void {
     const value = JSON.parse(data) as Event | { readonly error: string };
-    if ('error' in value) return this.#listener.onFault(String(value.error));
+    if ('error' in value) return this.#listener.onFault(value.error);
     if (value.errorCode === undefined) this.#tries = 0; // it works again
     this.#listener.onEvent(value);
   }
