@@ -2,7 +2,7 @@
 // nor an SDK of a provider, and no zod, is loaded before it is used (test/app/entries.test.ts).
 
 export { agentTool, type AgentToolSpec } from './agents/agent-tool.ts';
-export { enter } from './agents/enter.ts';
+export { runSubAgent } from './agents/enter.ts';
 export { inputAnswer, type InputRequest, inputRequest } from './agents/input-request.ts';
 export { llmAgent } from './agents/llm-agent.ts';
 export type { Instruction, LlmAgentSpec } from './agents/llm-spec.ts';
@@ -78,7 +78,7 @@ export type { ArtifactService, EventsSummarizer, MemoryService, Services, Sessio
 export { StateView } from './core/state.ts';
 export { llmSummarizer } from './models/llm-summarizer.ts';
 export { claude, gemini, openai } from './models/provider-models.ts';
-export { retried, type RetryOptions } from './models/retry.ts';
+export { withRetry, type RetryOptions } from './models/retry.ts';
 export { routedModel, type RoutedModelOptions } from './models/routed.ts';
 export { scriptedModel } from './models/scripted.ts';
 export { serviceAccountCredentials, type ServiceAccountCredentials } from './models/service-account.ts';

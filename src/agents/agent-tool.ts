@@ -9,7 +9,7 @@ import type { Event } from '../schemas/event.ts';
 import { keyOf, type State } from '../schemas/session.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
 import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
-import { enter } from './enter.ts';
+import { runSubAgent } from './enter.ts';
 import { definitionOf } from './llm-definition.ts';
 import { checkText } from './output-schema.ts';
 import { indexTree } from './tree.ts';
@@ -96,7 +96,7 @@ async function runInOwnSession(spec: AgentToolSpec, message: string, caller: Too
   const { sessions } = ctx.services;
   await sessions.appendEvent(ctx.session, newEvent(ctx, 'user', { content: textContent('user', message) }));
   let last: Event | undefined;
-  for await (const event of enter(spec.agent, ctx)) {
+  for await (const event of runSubAgent(spec.agent, ctx)) {
     if (event.partial) continue;
     const shown = hasHook(ctx, 'onEvent') ? await reviewEvent(ctx, event) : event;
     await sessions.appendEvent(ctx.session, shown);

@@ -14,7 +14,7 @@ import { hasStarted } from './continuation.ts';
  * Runs an agent under its own name, with its callbacks around it, changing only what `overrides` says. The context it
  * gets has its own `control`, so that ending one agent's turn never ends another's.
  */
-export function enter(
+export function runSubAgent(
   agent: Agent,
   ctx: RunContext,
   overrides?: Partial<RunContext>,

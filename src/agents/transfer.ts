@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Agent, RunContext, Tool } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { enter } from './enter.ts';
+import { runSubAgent } from './enter.ts';
 import { definitionOf } from './llm-definition.ts';
 import { transferToolName } from './reserved-names.ts';
 import { type AgentTree, indexTree } from './tree.ts';
@@ -73,7 +73,7 @@ export function transferText(agent: Agent, targets: readonly Agent[], tree: Agen
 
 /** Runs the target agent within the same step of the same invocation. */
 export const runTransfer = (name: string, ctx: RunContext): AsyncIterable<Event> =>
-  enter(transferTarget(name, ctx), ctx);
+  runSubAgent(transferTarget(name, ctx), ctx);
 
 /** The agent of this name. Throws `agent_not_found`. */
 export function transferTarget(name: string, ctx: RunContext): Agent {

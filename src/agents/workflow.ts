@@ -12,7 +12,7 @@ import type {
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { type WorkflowPosition, positionOf } from './continuation.ts';
-import { enter, enterLive } from './enter.ts';
+import { runSubAgent, enterLive } from './enter.ts';
 import { HandoverInput } from './live/handover-input.ts';
 import { type ResumePoint, resumePoint, callsSince, isWaiting } from './pause.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
@@ -79,7 +79,7 @@ const progressOf = (child: Agent, answered: ResumePoint | undefined, ctx: RunCon
   answered ? { waiting: callsSince(answered.invocationId, child, ctx) } : {};
 
 async function* runChild(child: Agent, ctx: RunContext, progress: ChildProgress): AsyncGenerator<Event, void, void> {
-  for await (const event of enter(child, ctx)) {
+  for await (const event of runSubAgent(child, ctx)) {
     if (event.actions.escalate) progress.escalated = true;
     for (const id of event.longRunningToolIds ?? []) (progress.waiting ??= new Set()).add(id);
     yield event;
@@ -160,7 +160,7 @@ export function parallelAgent(spec: ParallelSpec): Agent {
       const { children: answered } = resumePoint(ctx, base.subAgents) ?? {};
       const agents = answered ? base.subAgents.filter((_, index) => answered.includes(index)) : base.subAgents;
       const children = agents.map((child) =>
-        enter(child, ctx, { signal: siblings.signal, branch: `${branch}.${child.name}` }),
+        runSubAgent(child, ctx, { signal: siblings.signal, branch: `${branch}.${child.name}` }),
       );
       const onStop = (): void => siblings.abort(new AppError('run_cancelled', `"${base.name}" has ended`));
       for await (const event of merge(children, { limit: maxConcurrency, onStop })) {

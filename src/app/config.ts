@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { corsHeaders } from '../http/deps.ts';
-import { type DevelopmentPart, developmentParts, defaultParts } from '../http/surface.ts';
+import { type DevelopmentPart, developmentParts, defaultParts } from '../http/development-parts.ts';
 import { pluginNames } from '../plugins/registry.ts';
 import { OnBusy } from '../schemas/run.ts';
 import type { RetentionLimits } from '../services/retention.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { didYouMean } from '../base/closest.ts';
 import { AppError } from '../base/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Model } from '../core/model.ts';
 import type { Agent, App, Plugin } from '../core/runtime.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
-import type { Log } from '../http/deps.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
 import type { ModelRegistration } from '../models/registration.ts';
 import { placeUri } from '../services/service-uri.ts';

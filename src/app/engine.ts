@@ -1,11 +1,11 @@
 import { isLoopback } from '../base/addresses.ts';
 import { type ErrorPolicy, errorPolicy } from '../base/error-policy.ts';
 import { redactEnvironment } from '../base/redact.ts';
+import type { Log } from '../core/log.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { AgentLoader, App, Plugin } from '../core/runtime.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Evaluations } from '../evaluation/evaluations.ts';
-import type { Log } from '../http/deps.ts';
 import { showsThrown } from '../http/surface.ts';
 import { agentFolders } from '../loaders/agent-folders.ts';
 import type { AppFinder } from '../loaders/app-source.ts';

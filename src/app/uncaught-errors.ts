@@ -1,4 +1,4 @@
-import type { Log } from '../http/deps.ts';
+import type { Log } from '../core/log.ts';
 
 const ownSources = new URL('../', import.meta.url).href;
 

@@ -4,7 +4,7 @@ import { composeEngine, type Engine } from '../app/engine.ts';
 import { didYouMean } from '../base/closest.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
-import type { Log } from '../http/deps.ts';
+import type { Log } from '../core/log.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { ErrorPolicy } from '../base/error-policy.ts';
+import type { Log } from '../core/log.ts';
 import type { LiveInput } from '../core/model.ts';
 import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
@@ -15,7 +16,7 @@ import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
 import type { TraceQuery } from '../telemetry/trace-summary.ts';
 import type { Reach } from '../tools/reach.ts';
-import type { DevelopmentPart } from './surface.ts';
+import type { DevelopmentPart } from './development-parts.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
 export interface RunEvents extends AsyncIterable<Event> {
@@ -171,13 +172,6 @@ export const httpDefaults: HttpConfig = {
   livePingMs: 20_000,
   liveIdleMs: 1_800_000,
 };
-
-/** The log of the routes: fields first, then a constant message. A pino logger fits. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** The kind of each service's store, as the scheme of its URI: `memory`, `sqlite` … Absent: memory. */
 export interface StoreKinds {

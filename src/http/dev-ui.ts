@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '../core/log.ts';
 import { foreignPageSecurityHeaders, pageSecurityHeaders } from './content-security-policy.ts';
-import type { HttpConfig, Log } from './deps.ts';
+import type { HttpConfig } from './deps.ts';
 
 const ours = fileURLToPath(new URL('../../dist/dev-ui/', import.meta.url));
 const prefix = '/dev-ui/';

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError, describeError, type ErrorCode, httpStatus, loggedError } from '../base/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { Problem } from '../schemas/records.ts';
 import { setCommonHeaders } from './common-headers.ts';
-import type { Log } from './deps.ts';
 import { limitUnreadBody, useLingeringClose } from './lingering-close.ts';
 import { issuesOf } from './validation.ts';
 

@@ -1,6 +1,7 @@
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
+import { type DevelopmentPart } from './development-parts.ts';
 import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
 import { agentViewOperations, toolRunOperations } from './routes/agent-views.ts';
@@ -26,7 +27,7 @@ import { testOperations } from './routes/tests.ts';
 import { traceListOperations } from './routes/trace-list.ts';
 import { traceOperations } from './routes/traces.ts';
 import type { SseOptions } from './sse.ts';
-import { type DevelopmentPart, isOff, refusal, type Surface, writeRights } from './surface.ts';
+import { isOff, refusal, type Surface, writeRights } from './surface.ts';
 
 export interface TableContext extends HttpDeps {
   readonly active: ActiveRuns;

@@ -2,29 +2,11 @@ import { isLoopback } from '../base/addresses.ts';
 import { AppError } from '../base/errors.ts';
 import type { Event } from '../schemas/event.ts';
 import type { State } from '../schemas/session.ts';
+import type { DevelopmentPart } from './development-parts.ts';
 import type { Operation } from './operation.ts';
-
-/**
- * What developers of apps need and users do not: routes that show how apps are made or what other users said, that change
- * files or cost money, and the rights to import a history and to write state that all users of an app share.
- */
-export const developmentParts = [
-  'app-details',
-  'app-state',
-  'builder',
-  'evaluation',
-  'import',
-  'tools',
-  'traces',
-] as const;
-export type DevelopmentPart = (typeof developmentParts)[number];
 
 /** Whom an operation is for: anybody, the users of the apps, or those who develop them. */
 export type Surface = 'public' | 'api' | DevelopmentPart;
-
-/** The parts that are on by default: all on a loopback address, else none. */
-export const defaultParts = (host: string): ReadonlySet<DevelopmentPart> =>
-  new Set(isLoopback(host) ? developmentParts : []);
 
 /** Whether callers see what the code of authors threw: only authors can call, and are offered how their apps are made. */
 export const showsThrown = (host: string, development: ReadonlySet<DevelopmentPart>): boolean =>

@@ -6,14 +6,7 @@ import { toAnthropicCall } from './anthropic-request.ts';
 import { fromAnthropic } from './anthropic-response.ts';
 import { anthropicStream } from './anthropic-stream.ts';
 import { modelError, retryAfterOf, transportError } from './model-errors.ts';
-
-/** How Claude is reached: with a key, or through another address that speaks the same wire. */
-export interface AnthropicSettings {
-  readonly apiKey?: string | undefined;
-  /** A bearer token in the place of a key. */
-  readonly authToken?: string | undefined;
-  readonly baseUrl?: string | undefined;
-}
+import type { AnthropicSettings } from './provider-settings.ts';
 
 /** One connection to Anthropic that all models of a registry share. The SDK loads on the first call. */
 export interface AnthropicClient {

@@ -1,9 +1,10 @@
 import { AppError } from '../base/errors.ts';
 import { anthropicClient, anthropicModel } from './anthropic.ts';
-import { geminiClient, geminiModel, type GeminiSettings } from './gemini.ts';
-import { openaiChatModel, openaiClient, openaiResponsesModel, type OpenAISettings } from './openai.ts';
+import { geminiClient, geminiModel } from './gemini.ts';
+import { openaiChatModel, openaiClient, openaiResponsesModel } from './openai.ts';
+import type { GeminiSettings, OpenAISettings } from './provider-settings.ts';
 import type { Env, ModelRegistration } from './registration.ts';
-import { retried, type RetryOptions } from './retry.ts';
+import { withRetry, type RetryOptions } from './retry.ts';
 import { scriptedModel } from './scripted.ts';
 
 const PROJECT_MODEL = 'projects/.+/locations/.+/(?:endpoints/.+|publishers/google/models/.+)';
@@ -26,7 +27,7 @@ const usesVertex = (env: Env): boolean => isOn(first(env, 'GOOGLE_GENAI_USE_ENTE
 export function builtInModels(env: Env, retry: RetryOptions = {}): ModelRegistration[] {
   const providers = [...gemini(env), apigee(env), ...claude(env), ...openai(env)];
   return [
-    ...providers.map((one) => ({ ...one, create: (name: string) => retried(one.create(name), retry) })),
+    ...providers.map((one) => ({ ...one, create: (name: string) => withRetry(one.create(name), retry) })),
     { pattern: 'scripted', create: () => scriptedModel([]), isConfigured: () => true },
   ];
 }

@@ -17,19 +17,7 @@ import { toGeminiRequest } from './gemini-request.ts';
 import { fromGemini } from './gemini-response.ts';
 import { geminiStream } from './gemini-stream.ts';
 import { modelError, transportError } from './model-errors.ts';
-import type { ServiceAccountCredentials } from './service-account.ts';
-
-/** How Gemini is reached: with a key, or through a Google Cloud project. */
-export interface GeminiSettings {
-  readonly apiKey?: string | undefined;
-  readonly vertex?: boolean | undefined;
-  readonly project?: string | undefined;
-  readonly location?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly apiVersion?: string | undefined;
-  /** Whose project it is; default: those of the machine. */
-  readonly credentials?: ServiceAccountCredentials | undefined;
-}
+import type { GeminiSettings } from './provider-settings.ts';
 
 /** One connection to Google that all models of a registry share. The SDK loads on the first call. */
 export interface GeminiClient {

@@ -9,14 +9,7 @@ import { chatStream } from './openai-chat-stream.ts';
 import { toResponsesBody } from './openai-responses-request.ts';
 import { fromResponses } from './openai-responses-response.ts';
 import { responsesStream } from './openai-responses-stream.ts';
-
-/** How OpenAI, or a server that speaks its wire, is reached. */
-export interface OpenAISettings {
-  readonly apiKey?: string | undefined;
-  /** Another server, its version included (`http://localhost:11434/v1`). */
-  readonly baseUrl?: string | undefined;
-  readonly maxTokensField?: ChatDialect['maxTokens'];
-}
+import type { OpenAISettings } from './provider-settings.ts';
 
 /** One connection that all models of a registry share. The SDK loads on the first call. */
 export interface OpenAIClient {

@@ -1,8 +1,9 @@
 import type { Model } from '../core/model.ts';
-import { anthropicClient, anthropicModel, type AnthropicSettings } from './anthropic.ts';
-import { geminiClient, geminiModel, type GeminiSettings } from './gemini.ts';
-import { openaiChatModel, openaiClient, openaiResponsesModel, type OpenAISettings } from './openai.ts';
-import { retried, type RetryOptions } from './retry.ts';
+import { anthropicClient, anthropicModel } from './anthropic.ts';
+import { geminiClient, geminiModel } from './gemini.ts';
+import { openaiChatModel, openaiClient, openaiResponsesModel } from './openai.ts';
+import type { AnthropicSettings, GeminiSettings, OpenAISettings } from './provider-settings.ts';
+import { withRetry, type RetryOptions } from './retry.ts';
 
 interface ModelOptions {
   /** The provider's name for the model. */
@@ -12,12 +13,12 @@ interface ModelOptions {
 
 /** A Gemini model with settings of its own, for agents that are not to use the server's. */
 export function gemini({ model, retry, ...settings }: ModelOptions & GeminiSettings): Model {
-  return retried(geminiModel(model, geminiClient(settings)), retry);
+  return withRetry(geminiModel(model, geminiClient(settings)), retry);
 }
 
 /** A Claude model with settings of its own. */
 export function claude({ model, retry, ...settings }: ModelOptions & AnthropicSettings): Model {
-  return retried(anthropicModel(model, anthropicClient(settings)), retry);
+  return withRetry(anthropicModel(model, anthropicClient(settings)), retry);
 }
 
 /** A model of OpenAI, or of a server that speaks its wire, with settings of its own. */
@@ -28,5 +29,5 @@ export function openai({
   ...settings
 }: ModelOptions & OpenAISettings & { readonly api?: 'chat' | 'responses' }): Model {
   const create = api === 'chat' ? openaiChatModel : openaiResponsesModel;
-  return retried(create(model, openaiClient(settings)), retry);
+  return withRetry(create(model, openaiClient(settings)), retry);
 }

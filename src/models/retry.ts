@@ -47,7 +47,7 @@ export interface RetryOptions {
  * The model, with failures that may pass tried again, after the wait the provider asks for or else that of the strategy.
  * Once a response was given out nothing is repeated. Each repetition is told to `request.onRetry`.
  */
-export function retried(model: Model, { attempts = 3, budgetMs = 30_000 }: RetryOptions = {}): Model {
+export function withRetry(model: Model, { attempts = 3, budgetMs = 30_000 }: RetryOptions = {}): Model {
   async function* generate(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelResponse, void, void> {
     const deadline = performance.now() + budgetMs;
     for (let attempt = 0; ; attempt += 1) {

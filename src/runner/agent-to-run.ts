@@ -1,4 +1,4 @@
-import { enter } from '../agents/enter.ts';
+import { runSubAgent } from '../agents/enter.ts';
 import { type AgentTree, indexTree } from '../agents/tree.ts';
 import { AppError } from '../base/errors.ts';
 import { firstResult, hasHook } from '../core/hooks.ts';
@@ -18,7 +18,7 @@ export async function* runRootAgent(ctx: RunContext): AsyncIterable<Event> {
 export function runSelectedAgent(ctx: RunContext): AsyncIterable<Event> {
   const { session, app } = ctx;
   const events = ctx.continuing ? eventsAtStart(session.events, ctx.invocationId) : session.events;
-  return enter(agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable), ctx);
+  return runSubAgent(agentToRun(indexTree(app.rootAgent), events, app.resumability?.isResumable), ctx);
 }
 
 /**

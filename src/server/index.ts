@@ -24,7 +24,7 @@ export type {
   VersionLimits,
 } from '../core/services.ts';
 export { Evaluations, type EvaluationsOptions } from '../evaluation/evaluations.ts';
-export type { Log } from '../http/deps.ts';
+export type { Log } from '../core/log.ts';
 export { agentFolders } from '../loaders/agent-folders.ts';
 export type { AppFinder, AppSource } from '../loaders/app-source.ts';
 export { compiledFolders, type CompiledFoldersOptions } from '../loaders/compiled.ts';
@@ -48,4 +48,3 @@ export { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
 export { InMemoryMemories } from '../services/memories/in-memory.ts';
 export { InMemorySessions } from '../services/sessions/in-memory.ts';
 export { TraceRecorder } from '../telemetry/recorder.ts';
-export { credentialExchanger } from '../tools/auth/exchange.ts';

@@ -1,13 +1,19 @@
 import { AppError } from '../base/errors.ts';
+import type * as content from './contracts/artifact-content.ts';
+import type * as retention from './contracts/artifact-retention.ts';
+import type * as artifacts from './contracts/artifacts.ts';
+import type * as memories from './contracts/memories.ts';
+import type * as sessions from './contracts/sessions.ts';
 
-const load = async () => ({
+type Suites = typeof sessions & typeof artifacts & typeof content & typeof retention & typeof memories;
+
+const load = async (): Promise<Suites> => ({
   ...(await import('./contracts/sessions.ts')),
   ...(await import('./contracts/artifacts.ts')),
   ...(await import('./contracts/artifact-content.ts')),
   ...(await import('./contracts/artifact-retention.ts')),
   ...(await import('./contracts/memories.ts')),
 });
-type Suites = Awaited<ReturnType<typeof load>>;
 
 /** The suites register their tests with vitest while a test file is collected, so it has to be there; nothing else here needs it. */
 const suites: Suites | undefined = '__vitest_worker__' in globalThis ? await load() : undefined;

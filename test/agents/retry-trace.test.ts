@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { type Model, ModelError } from '../../src/core/model.ts';
-import { retried } from '../../src/models/retry.ts';
+import { withRetry } from '../../src/models/retry.ts';
 import { routedModel } from '../../src/models/routed.ts';
 import { Conversation, summary } from '../support/fake-run.ts';
 import { failingModel, replyModel, text } from '../support/reply-model.ts';
@@ -19,7 +19,7 @@ function failingTwice(): Model {
 }
 
 it('shows the tries that failed in the trace of the model call, and nowhere else', async () => {
-  const conversation = new Conversation(llmAgent({ name: 'a', model: retried(failingTwice()) }));
+  const conversation = new Conversation(llmAgent({ name: 'a', model: withRetry(failingTwice()) }));
 
   const events = await conversation.send('go');
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Config, developmentOf } from '../../src/app/config.ts';
 import { parseCommandLine } from '../../src/cli/command-line.ts';
 import { loadConfig } from '../../src/cli/load-config.ts';
-import { developmentParts } from '../../src/http/surface.ts';
+import { developmentParts } from '../../src/http/development-parts.ts';
 
 let cwd: string;
 beforeEach(() => {

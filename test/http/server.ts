@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { onTestFinished } from 'vitest';
 import { AppError } from '../../src/base/errors.ts';
+import type { Log } from '../../src/core/log.ts';
 import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
@@ -10,7 +11,6 @@ import type {
   HttpConfig,
   HttpDeps,
   LiveStarter,
-  Log,
   RunStarter,
   SessionBrancher,
   TraceReader,

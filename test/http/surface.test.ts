@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newEvent } from '../../src/core/new-event.ts';
 import { httpDefaults } from '../../src/http/deps.ts';
-import { type DevelopmentPart, developmentParts } from '../../src/http/surface.ts';
+import { type DevelopmentPart, developmentParts } from '../../src/http/development-parts.ts';
 import { newActions } from '../../src/schemas/event.ts';
 import { runBody, server, sessionPath } from './server.ts';
 

@@ -6,7 +6,7 @@ import {
   type ModelRequest,
   type ModelRetry,
 } from '../../src/core/model.ts';
-import { retried, retryDelayMs, type RetryOptions, retryStrategy } from '../../src/models/retry.ts';
+import { withRetry, retryDelayMs, type RetryOptions, retryStrategy } from '../../src/models/retry.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -49,7 +49,7 @@ function run(
     stream: true,
     onRetry: (retry) => retries.push(retry),
   };
-  const done = Array.fromAsync(retried(flaky, options).generate(request, signal));
+  const done = Array.fromAsync(withRetry(flaky, options).generate(request, signal));
   done.catch(() => {});
   return { done, tries, retries };
 }

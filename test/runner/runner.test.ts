@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { enter } from '../../src/agents/enter.ts';
+import { runSubAgent } from '../../src/agents/enter.ts';
 import { delay } from '../../src/base/abort.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { newEvent } from '../../src/core/new-event.ts';
@@ -257,7 +257,7 @@ it('goes on with an invocation that broke off, with the agent that had it', asyn
       throw new Error('power cut');
     },
   };
-  const root: Agent = { ...saying(), subAgents: [specialist], run: (ctx) => enter(specialist, ctx) };
+  const root: Agent = { ...saying(), subAgents: [specialist], run: (ctx) => runSubAgent(specialist, ctx) };
   const { runner, key, services } = await testRunner(root);
   await runAll(runner, say(key, 'Hi')).catch(() => {});
   const { invocationId } = (await services.sessions.getSession(key))!.events[0]!;

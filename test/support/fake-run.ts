@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { enter } from '../../src/agents/enter.ts';
+import { runSubAgent } from '../../src/agents/enter.ts';
 import { indexTree } from '../../src/agents/tree.ts';
 import { withoutCredentials } from '../../src/core/credential-answers.ts';
 import type { ModelRegistry } from '../../src/core/model.ts';
@@ -88,7 +88,7 @@ export class Conversation {
       ...turn.context,
     };
     if (userContent) await this.sessions.appendEvent(session, newEvent(ctx, 'user', { content: userContent }));
-    for await (const event of enter(agent, ctx)) {
+    for await (const event of runSubAgent(agent, ctx)) {
       yield event.partial ? event : await this.sessions.appendEvent(session, event);
     }
   }

@@ -3,7 +3,7 @@ import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { loggedError } from '../../base/errors.ts';
-import type { Log } from '../deps.ts';
+import type { Log } from '../../core/log.ts';
 import { fitted } from './close-codes.ts';
 
 /** How long a client may take to answer the close frame. */

@@ -4,10 +4,11 @@ import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { Session, State } from '../../schemas/session.ts';
 import type { SessionBrancher } from '../deps.ts';
+import type { DevelopmentPart } from '../development-parts.ts';
 import { type Operation, operation } from '../operation.ts';
 import { SessionParams } from '../path-params.ts';
 import { sendSession } from '../send-session.ts';
-import type { DevelopmentPart, WriteRights } from '../surface.ts';
+import type { WriteRights } from '../surface.ts';
 
 const one = '/apps/{appName}/users/{userId}/sessions/{sessionId}';
 const tag = 'Sessions';

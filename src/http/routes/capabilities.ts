@@ -2,9 +2,9 @@ import type { Services } from '../../core/services.ts';
 import { Capabilities } from '../../schemas/extensions.ts';
 import { PriceTable, type Prices } from '../../schemas/prices.ts';
 import { type HttpConfig, httpDefaults, type StoreKinds } from '../deps.ts';
+import type { DevelopmentPart } from '../development-parts.ts';
 import { type Operation, operation } from '../operation.ts';
 import { sessionsPerPage } from '../session-summaries.ts';
-import type { DevelopmentPart } from '../surface.ts';
 import { tracesPerPage } from './trace-list.ts';
 
 interface CapabilityRoutes {

@@ -1,13 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { loggedError } from '../../base/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { StreamedEvent, Runs } from '../../core/runs.ts';
 import { Event, eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import { clientSignal } from '../client-signal.ts';
 import { runRequestFor } from '../default-app.ts';
-import type { Log, RunStarter } from '../deps.ts';
+import type { RunStarter } from '../deps.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
 import { idempotencyKeyOf, setRunIdHeader } from '../run-headers.ts';
 import { sendFrames, sendRun, type SseOptions } from '../sse.ts';

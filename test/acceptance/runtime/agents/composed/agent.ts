@@ -1,7 +1,7 @@
 import {
   type Agent,
   agentTool,
-  enter,
+  runSubAgent,
   functionTool,
   llmAgent,
   loopAgent,
@@ -90,6 +90,6 @@ export const rootAgent: Agent = {
     const name = ctx.userContent?.parts[0]?.text ?? '';
     const agent = kinds[name];
     if (!agent) throw new Error(`There is no ${name}`);
-    yield* enter(agent, ctx);
+    yield* runSubAgent(agent, ctx);
   },
 };
