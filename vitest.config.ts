@@ -17,7 +17,6 @@ const long = [
 /** What changes a process for good, such as its global tracer: each of these files has a process of its own. */
 const isolated = [
   'test/app/create-server.test.ts',
-  'test/loaders/**/*.test.ts',
   'test/telemetry/{exported-spans,metrics}.test.ts',
   'test/tools/mcp/stdio.test.ts',
 ];

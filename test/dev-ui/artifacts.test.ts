@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { newActions } from '../../src/schemas/event.ts';
@@ -113,7 +113,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('button', { name: 'Download' }).click();
     const download = await downloading;
     expect(download.suggestedFilename()).toBe('notes.txt');
-    expect(await readFile(await download.path(), 'utf8')).toBe('Grüße');
+    expect((await buffer(await download.createReadStream())).toString()).toBe('Grüße');
     await page.getByRole('button', { name: 'Delete notes.txt' }).click();
     await page.getByRole('region', { name: 'Artifact notes.txt' }).waitFor({ state: 'detached' });
     expect(await artifacts.listArtifactKeys(key)).not.toContain('notes.txt');

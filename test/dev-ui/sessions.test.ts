@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { noBrowser, openPage } from './browser.ts';
 import { createSession, say, serve } from './served.ts';
@@ -65,8 +65,9 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'More about Keep me' }).click();
     await page.getByRole('menuitem', { name: 'Export' }).click();
-    const file = await (await downloading).path();
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    const exported = await buffer(await (await downloading).createReadStream());
+    const file = { name: 's1.json', mimeType: 'application/json', buffer: exported };
+    expect(JSON.parse(exported.toString())).toMatchObject({
       id: 's1',
       state: { a: 1 },
       events: [said('Keep me')],
