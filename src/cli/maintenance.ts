@@ -6,6 +6,7 @@ import { googleFrom } from '../app/google-env.ts';
 import { AppError, errorText } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import { LocalRunQueue } from '../runner/queue/local-queue.ts';
+import { BackgroundRuns } from '../runs/background-runs.ts';
 import { LeasedRunQueue } from '../runs/cluster/leased-queue.ts';
 import { SessionDeletion } from '../runs/session-deletion.ts';
 import type { Session } from '../schemas/session.ts';
@@ -131,13 +132,17 @@ async function collect(
       ].join(' or ')}`,
     );
   }
-  const line = services.runs && new LeasedRunQueue({ store: services.runs, sessions: services.sessions });
-  const deletion = new SessionDeletion({ queue: line ?? new LocalRunQueue(), services });
+  const leased = services.runs && new LeasedRunQueue({ store: services.runs, sessions: services.sessions });
+  const deletion = new SessionDeletion({
+    queue: leased ?? new LocalRunQueue(),
+    services,
+    background: new BackgroundRuns(),
+  });
   const deleteIdle: SessionDeletion['deleteIdle'] = (key, sinceTime) => deletion.deleteIdle(key, sinceTime);
   try {
     report(await collectGarbage({ ...services, deleteIdle }, limits, options), isLimited, options.isTrial);
   } finally {
-    line?.close();
+    leased?.close();
     await services.runs?.close();
   }
 }

@@ -23,14 +23,17 @@ export interface RunEvents extends AsyncIterable<Event> {
   readonly invocationId: string;
 }
 
-export interface StartOptions {
-  /** Called when the run has to wait for its turn. */
-  readonly onQueued?: ((runId: string) => void) | undefined;
+/** A run in the queue of its session. `begin` resolves once it has the session and its message is stored. */
+export interface PendingRun {
+  readonly runId: string;
+  /** Other runs of the session go before it. */
+  readonly isWaiting: boolean;
+  begin(): Promise<RunEvents>;
 }
 
-/** What the routes need of the runner. `start` throws errors that are the caller's fault, before the first event. */
+/** What the routes need of the runner. Both methods throw what is the client's fault, before the first event. */
 export interface RunStarter {
-  start(request: RunRequest, signal: AbortSignal, options?: StartOptions): Promise<RunEvents>;
+  enqueue(request: RunRequest, signal: AbortSignal): Promise<PendingRun>;
 }
 
 /** The request that starts a live conversation. */

@@ -6,7 +6,7 @@ import type { AppError } from '../base/errors.ts';
 import type { StreamedEvent } from '../core/runs.ts';
 import { eventJson, storedEventJson } from '../schemas/event.ts';
 import type { ActiveRun } from './active-runs.ts';
-import type { RunEvents } from './deps.ts';
+import type { PendingRun } from './deps.ts';
 import { endOfTurn } from './end-of-turn.ts';
 import { errorFrame } from './problems.ts';
 import { setRunIdHeader } from './run-headers.ts';
@@ -32,35 +32,31 @@ export interface SseOptions {
   readonly errors: ErrorPolicy;
 }
 
-/** Starts a run. It calls `onQueued` if the run has to wait. */
-export type StartRun = (onQueued: (runId: string) => void) => Promise<RunEvents>;
-
 /**
- * Starts a run and sends each event as a frame, no faster than the client reads. The response starts when the run starts
- * or is queued, so that no proxy times out. Errors before that are thrown; a later error is the last frame. Returns that
- * error when the run has ended, even if the client has disconnected.
+ * Sends the events of a queued run, a frame each, no faster than the client reads. The response begins when the run does, or
+ * when it has to wait, so that no proxy takes the silence for an end; what fails before is thrown, and what fails later is
+ * the last frame. Returns that failure when the run is over, whether or not the client still reads.
  */
 export async function sendRun(
   reply: FastifyReply,
-  start: StartRun,
+  pending: PendingRun,
   run: ActiveRun,
   options: SseOptions,
 ): Promise<unknown> {
   const open: { stream?: EventStream } = {};
-  const begin = (runId: string): EventStream => {
+  const begin = (): EventStream => {
     if (open.stream) return open.stream;
-    setRunIdHeader(reply, runId);
+    setRunIdHeader(reply, pending.runId);
     return (open.stream = new EventStream(reply, options));
   };
-  let isWaiting = true;
+  let { isWaiting } = pending;
   let failure: unknown;
   try {
-    const events = await start((runId) => {
-      // A run that is rejected after all, for instance for an unknown session, has thrown by then.
-      void endOfTurn().then(() => isWaiting && begin(runId));
-    });
+    // An error that ends the wait at once, such as an unknown session, comes before the end of the turn.
+    if (isWaiting) void endOfTurn().then(() => isWaiting && begin());
+    const events = await pending.begin();
     isWaiting = false;
-    const stream = begin(events.invocationId);
+    const stream = begin();
     for await (const event of events) {
       run.signal.throwIfAborted();
       if (run.clientLeft) continue; // pulls a detached run to its end

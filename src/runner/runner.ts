@@ -1,31 +1,33 @@
 import { randomUUID } from 'node:crypto';
-import { stopOnAbort } from '../base/abort.ts';
 import type { ErrorPolicy } from '../base/error-policy.ts';
-import { AppError, errorText } from '../base/errors.ts';
-import { yieldWhenDue } from '../base/event-loop.ts';
-import { startTimer } from '../base/timers.ts';
+import { AppError } from '../base/errors.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/history.ts';
-import { callAll, pluginsFor } from '../core/hooks.ts';
+import { pluginsFor } from '../core/hooks.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
 import { runConfigFor } from '../core/run-config.ts';
+import type { TakenOverRun } from '../core/run-store.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
-import { llmSummarizer } from '../models/llm-summarizer.ts';
-import type { Event } from '../schemas/event.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
-import { openSpan, type OpenSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
-import { eventsAtStart, runRootAgent, runSelectedAgent } from './agent-to-run.ts';
-import { compactAfterRun } from './compaction.ts';
-import { failureEvent } from './failure-event.ts';
+import { openSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
+import { eventsAtStart } from './agent-to-run.ts';
 import { type ForkRequest, forkSession, rewindSession, rollBackRun } from './fork-and-rewind.ts';
 import { type LiveRunRequest, LiveSession } from './live/live-session.ts';
 import { checkPluginNames, closeAll } from './plugins.ts';
 import { fencedServices } from './queue/fenced-stores.ts';
 import { LocalRunQueue } from './queue/local-queue.ts';
-import type { RunQueue, RunSlot, StartOptions } from './queue/run-queue.ts';
-import { store } from './store-event.ts';
+import {
+  type QueuedRun,
+  type QueueRequest,
+  type RunQueue,
+  type RunSlot,
+  sessionNotFound,
+  type Submission,
+  type TakeoverQueue,
+} from './queue/run-queue.ts';
+import { eventsOfRun, type Run, type RunScope } from './run-events.ts';
 import { previewStateDelta, storableRequest, storeUserMessage } from './user-message.ts';
 
 export interface RunnerOptions {
@@ -42,9 +44,9 @@ export interface RunnerOptions {
   readonly onBusy?: OnBusy;
   /** Runs that may wait for one session. Default 16. */
   readonly maxQueued?: number;
-  /** Gives runs their turn. Default: a queue of this runner's own. */
+  /** Admits runs to their sessions. Default: a queue of this runner's own. */
   readonly queue?: RunQueue;
-  /** Where the runtime reports what it put up with. */
+  /** Where the runtime reports faults that do not end a run. */
   readonly log?: RunLog;
   /** Decides what callers see of what the code of authors throws. Default: `start` and runs throw it as it is. */
   readonly errors?: ErrorPolicy;
@@ -54,92 +56,194 @@ export interface RunnerOptions {
   readonly closeTimeoutMs?: number;
 }
 
-/** One run, not started yet: iterating it runs the agent, breaking off closes it. Iterate it once. */
-export interface Run extends AsyncIterable<Event> {
-  readonly invocationId: string;
+/** What a live run has beside its request: what its client sends, and whom to tell of a message that is refused. */
+interface LiveClient {
+  readonly input: AsyncIterable<LiveInput>;
+  readonly onRefused: LiveRunRequest['onRefused'];
 }
 
-/** What is particular about how a run begins. */
-interface Opening {
-  /** What the client of a live conversation sends. */
-  readonly input?: AsyncIterable<LiveInput>;
-  readonly onRefused?: LiveRunRequest['onRefused'];
-  readonly options?: StartOptions | undefined;
+/** A run before it has its session: its app is loaded and stays so until `close`. */
+interface PreparedRun extends RunScope {
+  readonly id: string;
+  readonly request: RunRequest;
+  readonly client: LiveClient | undefined;
+  readonly app: App;
+  readonly runConfig: RunConfig;
+  readonly onBusy: OnBusy;
 }
 
-/** What has to be let go of when a run is over, the span around it, and the client it talks with if it is live. */
-interface Frame {
-  readonly span: OpenSpan;
-  readonly finish: (failure?: unknown) => Promise<void> | void;
-  readonly live: LiveSession | undefined;
-  readonly begins?: StartOptions['begins'];
+/** A run in the queue of its session. Call `begin` once. */
+export class PendingRun {
+  readonly #runner: Runner;
+  readonly #prepared: PreparedRun;
+  readonly #queued: QueuedRun;
+
+  constructor(runner: Runner, prepared: PreparedRun, queued: QueuedRun) {
+    this.#runner = runner;
+    this.#prepared = prepared;
+    this.#queued = queued;
+  }
+
+  get runId(): string {
+    return this.#prepared.id;
+  }
+
+  /** Other runs of the session go before it. */
+  get isWaiting(): boolean {
+    return this.#queued.isWaiting;
+  }
+
+  /** A database has it: it is resumed elsewhere or later, whatever happens to this process. */
+  get isPersisted(): boolean {
+    return this.#queued.isPersisted;
+  }
+
+  /** Resolves once the run has its session and the message is stored. Throws what `Runner.start` throws. */
+  begin(): Promise<Run> {
+    return this.#runner.begin(this.#prepared, this.#queued);
+  }
 }
 
-/** Runs an app's agent for one user message, storing every whole event before handing it on. */
+/** Runs an app's agent for one user message: every event is stored before it is yielded. */
 export class Runner {
   readonly #options: RunnerOptions;
-  readonly #line: RunQueue;
+  readonly #queue: RunQueue;
   readonly #runConfigs = new WeakMap<App, RunConfig>();
 
   constructor(options: RunnerOptions) {
     checkPluginNames(options.plugins ?? []);
     this.#options = options;
-    this.#line = options.queue ?? new LocalRunQueue(options.maxQueued);
+    this.#queue = options.queue ?? new LocalRunQueue(options.maxQueued);
   }
 
   /**
-   * Resolves once it is this run's turn and the message is stored. Whatever is the caller's fault is thrown here,
-   * before the first event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
+   * Resolves once the run has its session and the message is stored. Throws what is the client's fault before the first
+   * event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
    */
-  start(request: RunRequest, signal: AbortSignal, options: StartOptions = {}): Promise<Run> {
-    return this.#begin(request, signal, { options });
+  async start(request: RunRequest, signal: AbortSignal): Promise<Run> {
+    return (await this.enqueue(request, signal)).begin();
   }
 
   /**
-   * Resolves once it is this run's turn: a conversation that lasts until `input` ends. Throws before the first event what
-   * `start` throws. `input` has to end, or fail, when the run is over.
+   * Resolves once the run has its session: a conversation that lasts until `input` ends. Throws what `start` throws before
+   * the first event. `input` has to end, or fail, when the run is over.
    */
-  startLive(request: LiveRunRequest, input: AsyncIterable<LiveInput>, signal: AbortSignal): Promise<Run> {
+  async startLive(
+    { onRefused, ...request }: LiveRunRequest,
+    input: AsyncIterable<LiveInput>,
+    signal: AbortSignal,
+  ): Promise<Run> {
     const runConfig: RunConfig = { ...request.runConfig, streamingMode: 'bidi' };
-    const { onRefused, ...rest } = request;
-    return this.#begin({ ...rest, runConfig, streaming: false }, signal, { input, onRefused });
+    const prepared = await this.#prepare({ ...request, runConfig, streaming: false }, { input, onRefused });
+    return (await this.#enqueue(prepared, signal, undefined)).begin();
   }
 
-  async #begin(request: RunRequest, signal: AbortSignal, { input, onRefused, options }: Opening): Promise<Run> {
-    const app = await this.#options.loader.loadAgent(request.appName);
-    const release = this.#options.loader.retain?.(app);
+  /** The first half of `start`: resolves once the run is in the queue of its session. `submission`: of a background run. */
+  async enqueue(request: RunRequest, signal: AbortSignal, submission?: Submission): Promise<PendingRun> {
+    return this.#enqueue(await this.#prepare(request), signal, submission);
+  }
+
+  /** The same for a run that lost its server, and that this one owns now. `request` names it by its `invocationId`. */
+  async enqueueLost(
+    request: RunRequest,
+    lost: TakenOverRun,
+    queue: TakeoverQueue,
+    signal: AbortSignal,
+  ): Promise<PendingRun> {
+    const prepared = await this.#prepare(request);
+    try {
+      return new PendingRun(this, prepared, await queue.takeOver(lost, prepared.onBusy, signal));
+    } catch (error) {
+      throw this.#fail(prepared, error);
+    }
+  }
+
+  async #prepare(request: RunRequest, client?: LiveClient): Promise<PreparedRun> {
+    const { loader, onBusy = 'queue', traces } = this.#options;
+    const app = await loader.loadAgent(request.appName);
+    const release = loader.retain?.(app);
     const runConfig = this.#runConfigFor(app, request.runConfig);
-    const span = openSpan('invocation', 'invocation', rootTrace(this.#options.traces));
-    let slot: RunSlot | undefined;
-    const finish = (failure?: unknown): Promise<void> | void => {
-      span.end();
-      release?.();
-      return slot?.release(failure);
+    const span = openSpan('invocation', 'invocation', rootTrace(traces));
+    return {
+      id: request.invocationId ?? `e-${randomUUID()}`,
+      request,
+      client,
+      app,
+      runConfig,
+      onBusy: request.onBusy ?? onBusy,
+      span,
+      close: () => {
+        span.end();
+        release?.();
+      },
+    };
+  }
+
+  async #enqueue(prepared: PreparedRun, signal: AbortSignal, submission: Submission | undefined): Promise<PendingRun> {
+    const { id, request, client, onBusy, runConfig } = prepared;
+    const wanted: QueueRequest = {
+      session: request,
+      runId: id,
+      kind: client ? 'live' : 'run',
+      onBusy,
+      request: storableRequest(request),
+      isNew: submission?.isNew ?? request.invocationId === undefined,
+      submission,
     };
     try {
-      const id = request.invocationId ?? `e-${randomUUID()}`;
-      const policy = request.onBusy ?? this.#options.onBusy ?? 'queue';
-      const createSession = runConfig.autoCreateSession ? () => this.#newSession(request, runConfig) : undefined;
-      const arrival = { ...options, id, request: storableRequest(request), isLive: input !== undefined, createSession };
-      slot = await this.#line.acquire(request, policy, signal, arrival);
+      return new PendingRun(this, prepared, await this.#acquire(wanted, runConfig, signal));
+    } catch (error) {
+      throw this.#fail(prepared, error);
+    }
+  }
+
+  /** A queue that knows sessions refuses a run of one that is still to be created. */
+  async #acquire(wanted: QueueRequest, { autoCreateSession }: RunConfig, signal: AbortSignal): Promise<QueuedRun> {
+    try {
+      return await this.#queue.acquire(wanted, signal);
+    } catch (error) {
+      if (!autoCreateSession || !(error instanceof AppError) || error.code !== 'session_not_found') throw error;
+      await this.#createSession(wanted.session);
+      return this.#queue.acquire(wanted, signal);
+    }
+  }
+
+  /** Ends what was prepared for a run, and gives the error as clients see it. */
+  #fail(prepared: PreparedRun, error: unknown): unknown {
+    prepared.span.fail(error);
+    prepared.close();
+    return this.#report(error);
+  }
+
+  /** The second half of `start`, called by `PendingRun`. */
+  async begin(prepared: PreparedRun, queued: QueuedRun): Promise<Run> {
+    let slot: RunSlot | undefined;
+    try {
+      slot = await queued.slot();
+      const { request, client } = prepared;
       const services = this.#servicesOf(slot);
       if (slot.rollbackOf !== undefined) await rollBackRun(services, request, slot.rollbackOf);
-      const found = await services.sessions.getSession(request);
-      const session = found ? withoutRewound(found) : await this.#newSession(request, runConfig);
-      if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
-      if (request.stateDelta) previewStateDelta(request.stateDelta, session);
-      slot.session = session;
-      const ctx = this.#contextFor(app, session, { id, request, runConfig, services, slot, span });
-      if (input) return this.#prepare(ctx, slot, { span, finish, live: new LiveSession(ctx, input, onRefused) });
+      const session = await this.#sessionFor(prepared, services);
+      slot.output.start(session);
+      const ctx = this.#contextFor(prepared, slot, { session, services });
+      if (client) return eventsOfRun(ctx, slot, prepared, new LiveSession(ctx, client.input, client.onRefused));
       const userContent = await storeUserMessage(request, ctx);
-      if (userContent) Object.assign(ctx, { userContent });
-      return this.#prepare(ctx, slot, { span, finish, live: undefined, begins: options?.begins });
+      return eventsOfRun(userContent ? { ...ctx, userContent } : ctx, slot, prepared);
     } catch (error) {
-      span.fail(error);
-      const shown = this.#report(error);
-      await finish(shown);
+      const shown = this.#fail(prepared, error);
+      await slot?.release(shown);
       throw shown;
     }
+  }
+
+  /** The session as the run sees it: without rewound events, and with the state that the request brings. */
+  async #sessionFor({ request, runConfig }: PreparedRun, { sessions }: Services): Promise<Session> {
+    const found = await sessions.getSession(request);
+    if (!found && !runConfig.autoCreateSession) throw sessionNotFound(request);
+    const session = found ? withoutRewound(found) : await this.#createSession(request);
+    if (isContinuation(request)) eventsAtStart(session.events, request.invocationId ?? '');
+    if (request.stateDelta) previewStateDelta(request.stateDelta, session);
+    return session;
   }
 
   #report(error: unknown): unknown {
@@ -153,7 +257,7 @@ export class Runner {
 
   /** Takes a session back to before an invocation. Throws `session_busy` while it has a run, and what `fork` throws. */
   async rewind(key: SessionKey, invocationId: string): Promise<Session> {
-    const slot = await this.#line.acquire(key, 'reject', new AbortController().signal);
+    const slot = await this.#queue.acquireExclusive({ session: key, onBusy: 'reject' }, new AbortController().signal);
     try {
       return await rewindSession(this.#servicesOf(slot), key, invocationId);
     } finally {
@@ -176,11 +280,8 @@ export class Runner {
     await closeAll([...plugins, { name: 'loader', close: () => loader.close() }], closeTimeoutMs);
   }
 
-  #newSession(request: RunRequest, { autoCreateSession }: RunConfig): Promise<Session> {
-    if (autoCreateSession) {
-      return this.#options.services.sessions.createSession(request, { sessionId: request.sessionId });
-    }
-    throw new AppError('session_not_found', `Session not found: ${request.sessionId}`);
+  #createSession(key: SessionKey): Promise<Session> {
+    return this.#options.services.sessions.createSession(key, { sessionId: key.sessionId });
   }
 
   #servicesOf(slot: RunSlot): Services {
@@ -189,23 +290,9 @@ export class Runner {
   }
 
   #contextFor(
-    app: App,
-    session: Session,
-    {
-      id: invocationId,
-      request,
-      runConfig,
-      services,
-      slot,
-      span,
-    }: {
-      id: string;
-      request: RunRequest;
-      runConfig: RunConfig;
-      services: Services;
-      slot: RunSlot;
-      span: OpenSpan;
-    },
+    { id: invocationId, request, app, runConfig, span }: PreparedRun,
+    slot: RunSlot,
+    { session, services }: { readonly session: Session; readonly services: Services },
   ): RunContext {
     const { models, plugins = [], log, errors, credentials } = this.#options;
     span.set({
@@ -235,121 +322,17 @@ export class Runner {
       signal: slot.signal,
     };
   }
-
-  #prepare(ctx: RunContext, slot: RunSlot, frame: Frame): Run {
-    const events = this.#events(ctx, slot, frame);
-    // A run nobody ever iterates must not hold its session for ever.
-    const abandon = (): void => void events.return(undefined).then(() => frame.finish(slot.signal.reason));
-    slot.signal.addEventListener('abort', abandon, { once: true });
-    return {
-      invocationId: ctx.invocationId,
-      [Symbol.asyncIterator]: () => {
-        slot.signal.removeEventListener('abort', abandon);
-        return events;
-      },
-    };
-  }
-
-  async *#events(
-    ctx: RunContext,
-    slot: RunSlot,
-    { span, finish, live, begins }: Frame,
-  ): AsyncGenerator<Event, void, void> {
-    const limitMs = (!live && ctx.runConfig.timeoutMs) || Infinity;
-    let timer: NodeJS.Timeout | undefined;
-    let last: Event | undefined;
-    let failureStored = false;
-    let fragments = 0;
-    let failure: unknown = leftEarly;
-    let shown: unknown = leftEarly; // the failure as callers see it
-    let late: AppError | undefined; // what a plugin's `afterRun` threw
-    try {
-      if (begins) await begins(ctx.signal);
-      timer = startTimer(() => slot.abort(tooLong(limitMs)), limitMs);
-      const isPlain = ctx.plugins.length === 0; // then there is nobody to wait for
-      const answers = live?.events() ?? (isPlain ? runSelectedAgent(ctx) : runRootAgent(ctx));
-      for await (const event of stopOnAbort(answers, ctx.signal)) {
-        const kept = live ? live.store(event) : isPlain && event.partial ? event : store(event, ctx);
-        last = kept instanceof Promise ? await kept : kept;
-        slot.log?.append(last, live ? !Object.isFrozen(last) : last.partial === true);
-        yield last;
-        if (last.partial && (fragments += 1) % fragmentsAtOnce !== 0) continue;
-        const due = yieldWhenDue();
-        if (due) await due;
-      }
-      failure = shown = undefined;
-      if (ctx.app.eventsCompaction) await this.#compact(ctx, span);
-    } catch (error) {
-      failure = error;
-      shown = this.#report(error);
-      const closing = await this.#close(ctx, last, { failure, shown });
-      failureStored = true;
-      if (closing) {
-        slot.log?.append(closing);
-        yield closing;
-      }
-      throw shown;
-    } finally {
-      clearTimeout(timer);
-      if (failure !== undefined && !failureStored) {
-        const closing = await this.#close(ctx, last, { failure, shown });
-        if (closing) slot.log?.append(closing);
-      }
-      slot.log?.end(shown);
-      if (failure !== undefined) span.fail(failure, ctx.errors?.detail(failure)?.where);
-      if (ctx.plugins.length > 0) [late] = await callAll(ctx, 'afterRun', { context: ctx });
-      const released = finish(shown);
-      if (released) await released;
-    }
-    if (late) throw this.#report(late);
-  }
-
-  /** Tells the plugins of a failure and stores the event that ends the run; storing it is best effort. */
-  async #close(
-    ctx: RunContext,
-    last: Event | undefined,
-    { failure, shown }: { failure: unknown; shown: unknown },
-  ): Promise<Event | undefined> {
-    for (const err of await callAll(ctx, 'onRunError', { error: failure, context: ctx })) {
-      ctx.log?.warn({ invocationId: ctx.invocationId, err }, 'a plugin failed');
-    }
-    const closing = failureEvent(ctx, last, shown);
-    if (!closing) return undefined;
-    return store(closing, ctx).catch(() => undefined);
-  }
-
-  /** History is shortened once the answer is out; a summary that fails is noted in the trace and tried again next time. */
-  async #compact(ctx: RunContext, span: OpenSpan): Promise<void> {
-    const { eventsCompaction, rootAgent } = ctx.app;
-    if (!eventsCompaction || (!eventsCompaction.summarizer && rootAgent.model === undefined)) return;
-    try {
-      await compactAfterRun(
-        ctx,
-        eventsCompaction.summarizer ?? llmSummarizer(ctx.models.resolve(rootAgent.model ?? '')),
-      );
-    } catch (error) {
-      span.set({ 'agent_server.compaction.error': errorText(error) });
-    }
-  }
 }
 
-/** The session as the run sees it: its events are the run's own copy, less what was rewound. */
+/** The session without its rewound events. */
 function withoutRewound(session: Session): Session {
   return wasRewound(session) ? { ...session, events: [...activeEvents(session.events)] } : session;
 }
-
-/** Partial events between two looks at the clock: one costs as much as a tenth of such an event. */
-const fragmentsAtOnce = 32;
 
 /** Whether the message answers calls. */
 const holdsAnswers = (message: RunRequest['newMessage']): boolean =>
   message?.parts?.some((part) => part.functionResponse !== undefined) ?? false;
 
-/** A request that names an invocation and says nothing goes on with it where its events end. */
+/** An invocationId without a message resumes that invocation after its last stored event. */
 const isContinuation = (request: RunRequest): boolean =>
   request.invocationId !== undefined && request.newMessage === undefined;
-
-/** Made once: most runs need none, and a stack costs more than all else a run does at its start. */
-const leftEarly = new AppError('run_cancelled', 'The run was left before its end');
-
-const tooLong = (ms: number): AppError => new AppError('timed_out', `The run took longer than ${ms} ms`);

@@ -2,46 +2,38 @@ import { randomUUID } from 'node:crypto';
 import { getHeapStatistics } from 'node:v8';
 import { abortable, completesWithin, LinkedAbort } from '../base/abort.ts';
 import { ByteBudget } from '../base/byte-budget.ts';
-import { AppError, loggedError } from '../base/errors.ts';
+import { AppError } from '../base/errors.ts';
 import { roughSize } from '../base/rough-size.ts';
-import { Semaphore } from '../base/semaphore.ts';
 import { startTimer } from '../base/timers.ts';
-import { failureOf, deriveRun, deriveRuns, shownEvents } from '../core/run-status.ts';
+import { deriveRun, deriveRuns, failureOf } from '../core/run-status.ts';
 import type { RunStore } from '../core/run-store.ts';
-import type { StreamedEvent, Position, RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/runs.ts';
+import type { Position, RunFilter, RunKey, Runs, StreamedEvent, SubmitOptions, Submitted } from '../core/runs.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import { rollBackRun } from '../runner/fork-and-rewind.ts';
-import { EventLogMemory } from '../runner/queue/event-log-memory.ts';
-import { RunEventLog } from '../runner/queue/event-log.ts';
-import {
-  type ExistingLease,
-  type QueuedRun,
-  type RunQueue,
-  sessionNotFound,
-  type StartOptions,
-} from '../runner/queue/run-queue.ts';
+import { type RunQueue, sessionNotFound, type Submission } from '../runner/queue/run-queue.ts';
 import { storedEvents } from '../runner/queue/stored-events.ts';
 import { checkMessage } from '../runner/user-message.ts';
-import type { Event } from '../schemas/event.ts';
 import { isOver, type Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import type { GetSessionConfig, Session, SessionKey } from '../schemas/session.ts';
-import { type KeyedRequest, BackgroundRun, BackgroundRuns } from './background-runs.ts';
-import { type LeasedRunQueue } from './cluster/leased-queue.ts';
+import { BackgroundRuns, type KeyedRequest } from './background-runs.ts';
+import { BackgroundWorker, type Pending } from './background-worker.ts';
+import type { LeasedRunQueue } from './cluster/leased-queue.ts';
 import { SharedRuns } from './cluster/shared-runs.ts';
-import { RunTakeover } from './cluster/takeover.ts';
+import { type LostRunStarter, RunTakeover } from './cluster/takeover.ts';
 import { earlierRun, isDuplicate, persistedRun } from './idempotency.ts';
+import { LocalRuns } from './local-runs.ts';
 import { keyedRequest, recordOf } from './run-records.ts';
 import { SessionDeletion } from './session-deletion.ts';
 
-/** What starts runs; throws before the first event whatever is the caller's fault. */
-interface Starter {
-  start(request: RunRequest, signal: AbortSignal, options?: StartOptions): Promise<AsyncIterable<Event>>;
+/** What runs agents: see `Runner`. Throws what is the client's fault before the first event. */
+interface BackgroundRunner extends LostRunStarter {
+  enqueue(request: RunRequest, signal: AbortSignal, submission?: Submission): Promise<Pending>;
 }
 
 export interface RunServiceOptions {
-  readonly runner: Starter;
+  readonly runner: BackgroundRunner;
   /** The same that the runner uses. */
   readonly queue: RunQueue;
   readonly services: Services;
@@ -62,41 +54,42 @@ const bytesAtWork = 8 * 1024 * 1024;
 const lastEventsMs = 2_000; // how long runs that were told to end may take
 
 /**
- * The runs of this process: those in line or at work are found in the line, what they did in their session's events.
- * Nothing is kept for a run but for those that were started here. With a store, the runs of other replicas are found
- * there, and those that lost their replica go on here.
+ * Starts, finds, cancels and streams runs. Active and waiting runs of this process come from the queue, runs of other replicas
+ * from the run store, and finished ones are derived from the events of their session.
  */
 export class RunService implements Runs {
   readonly #options: RunServiceOptions;
   readonly #background: BackgroundRuns;
-  readonly #logMemory = new EventLogMemory();
-  /** What was asked for and is not over, and who may be at work. */
+  readonly #local: LocalRuns;
+  readonly #worker: BackgroundWorker;
+  /** Bounds the requests of runs that are not over. */
   readonly #pendingBytes = new ByteBudget(heapBytes / 16, ['queue_full', 'Too many runs are waiting']);
-  readonly #workers: Semaphore;
   readonly #sharedRuns: SharedRuns | undefined;
   readonly #takeover: RunTakeover | undefined;
   readonly #deletion: SessionDeletion;
 
   constructor(options: RunServiceOptions) {
     this.#options = options;
-    const { durable, services, log, runTtlMs } = options;
+    const { runner, queue, durable, services, log, runTtlMs } = options;
+    const maxRuns = options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork);
     this.#background = new BackgroundRuns(runTtlMs);
-    this.#workers = new Semaphore(options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork));
-    this.#deletion = new SessionDeletion({
-      queue: options.queue,
-      services,
-      onVacated: (key) => this.#background.forget(key, sessionNotFound(key)),
-    });
+    this.#local = new LocalRuns(queue, this.#background, services);
+    this.#worker = new BackgroundWorker(this.#background, maxRuns, log);
+    this.#deletion = new SessionDeletion({ queue, services, background: this.#background });
     if (!durable) return;
-    const kept = { ...durable, sessions: services.sessions, logMemory: this.#logMemory };
-    this.#sharedRuns = new SharedRuns(kept, (id, after, signal) => this.#followHere(id, after, signal));
-    const resume = (request: RunRequest, claim: ExistingLease): Promise<void> => this.#resume(request, claim);
-    const undo = (key: RunKey, claim: ExistingLease): Promise<void> =>
-      this.#rollBack(key, new AbortController().signal, claim);
-    this.#takeover = new RunTakeover({ ...kept, resume, rollBack: undo, log });
+    this.#sharedRuns = new SharedRuns({ ...durable, sessions: services.sessions, local: this.#local });
+    this.#takeover = new RunTakeover({
+      ...durable,
+      runner,
+      services,
+      background: this.#background,
+      local: this.#local,
+      worker: this.#worker,
+      log,
+    });
   }
 
-  /** Begins to tell others that this replica lives, and to look for runs that lost theirs. */
+  /** Begins to send heartbeats, and to take over runs that lost their replica. */
   start(): void {
     this.#options.durable?.queue.start();
     this.#takeover?.start();
@@ -113,18 +106,20 @@ export class RunService implements Runs {
     if (earlier) return { run: earlier, replayed: true };
     checkMessage(request);
     const { appName, userId, sessionId, invocationId = `e-${randomUUID()}` } = request;
-    const run = this.#newRun({ appName, userId, sessionId, runId: invocationId }, asked);
-    if (this.#background.find(run.key)?.hasEnded === false) {
+    const key = { appName, userId, sessionId, runId: invocationId };
+    if (this.#background.find(key)?.hasEnded === false) {
       throw new AppError('session_busy', `Run "${invocationId}" is not over yet`, { retryAfter: 1 });
     }
-    this.#background.add(run);
+    const run = this.#local.addBackground(key, asked);
     const isNew = request.invocationId === undefined;
+    const submission = { isNew, idempotencyKey: asked?.idempotencyKey, fingerprint: asked?.fingerprint };
     const bytes = ownBytes + roughSize(request);
     try {
       await this.#pendingBytes.acquire(bytes, run.signal);
       void run.ended.then(() => this.#pendingBytes.release(bytes));
-      if (!isNew) await this.#replayStored(run);
-      await this.#begin({ ...request, invocationId }, run, { isNew });
+      if (!isNew) await this.#local.replayStored(run);
+      const pending = await this.#options.runner.enqueue({ ...request, invocationId }, run.signal, submission);
+      await this.#worker.begin(run, pending);
     } catch (error) {
       this.#background.remove(run);
       run.end(error);
@@ -140,7 +135,7 @@ export class RunService implements Runs {
   async get(key: RunKey): Promise<Run> {
     await this.#deletion.finished(key);
     const background = this.#background.find(key);
-    const local = this.#localRun(key);
+    const local = this.#local.find(key);
     if (local) return recordOf(key, local);
     if (background && !background.hasEnded) return recordOf(key, background);
     const kept = await this.#sharedRuns?.find(key);
@@ -176,7 +171,7 @@ export class RunService implements Runs {
   async cancel(key: RunKey, { rollback }: { rollback: boolean }, signal: AbortSignal): Promise<Run> {
     const isRunning = (await this.get(key)).status === 'running';
     const reason = new AppError('run_cancelled', 'The run was cancelled');
-    const here = this.#localRun(key);
+    const here = this.#local.find(key);
     this.#background.find(key)?.cancel(reason);
     here?.abort(reason);
     if (!here) await this.#sharedRuns?.cancel(key, reason.code);
@@ -205,7 +200,7 @@ export class RunService implements Runs {
 
   async follow(key: RunKey, after: Position, signal: AbortSignal): Promise<AsyncIterable<StreamedEvent>> {
     await this.#deletion.finished(key);
-    const here = this.#localLog(key);
+    const here = this.#local.logOf(key);
     if (here) return here.read(after, signal);
     const kept = await this.#sharedRuns?.find(key);
     if (kept && !isOver(kept.status)) return (this.#sharedRuns as SharedRuns).follow(key, after, signal);
@@ -251,58 +246,10 @@ export class RunService implements Runs {
     await this.#sharedRuns?.close();
   }
 
-  /** Resolves once the run has begun, or waits in line; goes on with it. */
-  async #begin(request: RunRequest, run: BackgroundRun, options: StartOptions): Promise<void> {
-    const queued = Promise.withResolvers<void>();
-    let isAtWork = false;
-    const started = this.#options.runner.start(request, run.signal, {
-      ...options,
-      onQueued: () => queued.resolve(),
-      onPersisted: () => (run.persisted = recordOf(run.key, run)),
-      begins: async (signal) => {
-        await this.#workers.acquire(signal);
-        isAtWork = true;
-      },
-      isDetached: true,
-      idempotencyKey: run.keyed?.idempotencyKey,
-      fingerprint: run.keyed?.fingerprint,
-    });
-    // Tells the run how it ended, and never rejects.
-    void this.#work(started, run).then(() => isAtWork && this.#workers.release());
-    try {
-      await Promise.race([started, queued.promise]);
-      run.accept();
-    } catch (error) {
-      run.accept(error);
-      throw error;
-    }
-  }
-
-  async #work(started: Promise<AsyncIterable<Event>>, run: BackgroundRun): Promise<void> {
-    let failure: unknown;
-    try {
-      const events = await started;
-      run.startedAtMs = Date.now();
-      for await (const event of events) run.log.append(event);
-    } catch (error) {
-      failure = error;
-      const isForeseen = error instanceof AppError && error.errorId === undefined;
-      if (!isForeseen) this.#options.log?.warn({ ...loggedError(error), runId: run.key.runId }, 'run failed');
-    }
-    run.end(failure);
-    if (failure instanceof AppError && failure.code === 'session_not_found') this.#background.discard(run);
-    else this.#background.retain(run);
-  }
-
-  /** A run that goes on has a past, which its stream begins with. */
-  async #replayStored({ key, log }: BackgroundRun): Promise<void> {
-    for (const event of shownEvents(await this.#sessionOf(key), key.runId)) log.append(event);
-  }
-
-  /** Waits for a run that was told to end, in front of those that wait for it, and hides what it stored. */
-  async #rollBack(key: RunKey, signal: AbortSignal, claim?: ExistingLease): Promise<void> {
+  /** Waits for the end of a run that was told to end, before the runs that wait for it, and hides what it stored. */
+  async #rollBack(key: RunKey, signal: AbortSignal): Promise<void> {
     const { queue, services } = this.#options;
-    const slot = await queue.acquire(key, 'rollback', signal, { claim, rollbackOf: key.runId });
+    const slot = await queue.acquireExclusive({ session: key, onBusy: 'rollback', rollbackOf: key.runId }, signal);
     try {
       await rollBackRun({ ...services, sessions: slot.sessions ?? services.sessions }, key, key.runId);
     } finally {
@@ -311,27 +258,11 @@ export class RunService implements Runs {
   }
 
   async #waitForEnd(key: RunKey, signal: AbortSignal): Promise<void> {
-    const here = this.#localRun(key);
+    const here = this.#local.find(key);
     if (here) await abortable(here.ended, signal);
     const background = this.#background.find(key);
     if (background) await abortable(background.ended, signal);
     if (!here) await this.#sharedRuns?.waitForEnd(key, signal);
-  }
-
-  /** Goes on with a run that lost its replica, to its end. */
-  async #resume(request: RunRequest, claim: ExistingLease): Promise<void> {
-    const { appName, userId, sessionId, invocationId = '' } = request;
-    const run = this.#newRun({ appName, userId, sessionId, runId: invocationId });
-    this.#background.add(run);
-    try {
-      await this.#replayStored(run);
-      await this.#begin(request, run, { claim });
-      await run.ended;
-    } catch (error) {
-      this.#background.remove(run);
-      run.end(error);
-      this.#options.log?.warn({ err: error, runId: invocationId }, 'a run could not go on');
-    }
   }
 
   #earlierRun(session: SessionKey, asked: KeyedRequest): Promise<Run | undefined> {
@@ -343,37 +274,6 @@ export class RunService implements Runs {
     yield* storedEvents(this.#options.services.sessions, key, events);
     const failure = failureOf(run);
     if (failure) throw failure;
-  }
-
-  #newRun(key: RunKey, asked?: KeyedRequest): BackgroundRun {
-    return new BackgroundRun(key, this.#newLog(key), asked);
-  }
-
-  #newLog(key: RunKey): RunEventLog {
-    const { sessions } = this.#options.services;
-    return new RunEventLog((after, landmark) => storedEvents(sessions, key, after, landmark), this.#logMemory);
-  }
-
-  #localLog(key: RunKey): RunEventLog | undefined {
-    const background = this.#background.find(key);
-    if (background && !background.hasEnded) return background.log;
-    const run = this.#localRun(key);
-    if (!run || run.log) return run?.log;
-    run.log = this.#newLog(key);
-    for (const event of run.session ? shownEvents(run.session, run.id) : []) run.log.append(event);
-    return run.log;
-  }
-
-  /** The same for a run of this replica, by its key in the store. */
-  async #followHere(id: string, after: Position, signal: AbortSignal): Promise<AsyncIterable<StreamedEvent>> {
-    const slot = this.#options.durable?.queue.find({ id });
-    const log = slot && this.#localLog({ ...slot.key, runId: slot.id });
-    if (log) return log.read(after, signal);
-    throw new AppError('run_not_found', `Run "${id}" is not here`);
-  }
-
-  #localRun(key: RunKey): QueuedRun | undefined {
-    return this.#options.queue.runsOf(key).find(({ id }) => id === key.runId);
   }
 
   async #sessionOf(key: SessionKey, config?: GetSessionConfig): Promise<Session> {

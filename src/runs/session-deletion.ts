@@ -1,7 +1,8 @@
 import { AppError } from '../base/errors.ts';
 import type { Services } from '../core/services.ts';
-import type { RunQueue } from '../runner/queue/run-queue.ts';
+import { type RunQueue, sessionNotFound } from '../runner/queue/run-queue.ts';
 import { generation, type SessionKey } from '../schemas/session.ts';
+import type { BackgroundRuns } from './background-runs.ts';
 
 /** How long the runs of a session that is deleted may take to end. What is left of them then stores nothing any more. */
 const graceMs = 5_000;
@@ -9,8 +10,8 @@ const graceMs = 5_000;
 export interface SessionDeletionOptions {
   readonly queue: RunQueue;
   readonly services: Services;
-  /** Told of a session whose runs have ended. */
-  readonly onVacated?: (key: SessionKey) => void;
+  /** Forgets the session's background runs, whose followers are told of the deletion. */
+  readonly background: BackgroundRuns;
 }
 
 /** Deletes sessions with all that belongs to them: first their runs are ended, so that nothing is stored after that. */
@@ -41,7 +42,7 @@ export class SessionDeletion {
   async deleteIdle(key: SessionKey, sinceTime: number): Promise<boolean> {
     const { queue, services } = this.#options;
     try {
-      const slot = await queue.acquire(key, 'reject', new AbortController().signal);
+      const slot = await queue.acquireExclusive({ session: key, onBusy: 'reject' }, new AbortController().signal);
       try {
         const session = await services.sessions.getSession(key, { numRecentEvents: 1 });
         if (!session || session.lastUpdateTime > sinceTime) return false;
@@ -57,12 +58,12 @@ export class SessionDeletion {
   }
 
   async #delete(key: SessionKey): Promise<void> {
-    const { queue, onVacated } = this.#options;
+    const { queue, background } = this.#options;
     const slot = await queue.acquireForDeletion(key, graceMs).catch((error: unknown) => {
       if (!isCode(error, 'session_not_found')) throw error;
     });
     try {
-      onVacated?.(key);
+      background.forget(key, sessionNotFound(key));
       await this.#remove(key);
     } finally {
       await slot?.release();

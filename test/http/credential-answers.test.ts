@@ -114,16 +114,16 @@ it('writes no credential into the file, while the run waits in line neither', as
   const { signal } = new AbortController();
   const ask = say(key, 'Mail?');
   const asked = await Array.fromAsync(await runner.start(ask, signal));
-  const other = await queue.acquire(key, 'queue', signal);
+  const other = await queue.acquireExclusive({ session: key, onBusy: 'reject' }, signal);
 
-  const queued = Promise.withResolvers<string>();
   const newMessage = givenAs(questionIn(asked), given);
-  const started = runner.start(say(key, '', { newMessage }), signal, { onQueued: queued.resolve });
-  await queued.promise;
+  const pending = await runner.enqueue(say(key, '', { newMessage }), signal);
+  const { isWaiting } = pending;
   const keptInLine = kept();
   await other.release();
-  await Array.fromAsync(await started);
+  await Array.fromAsync(await pending.begin());
 
+  expect(isWaiting).toBe(true);
   expect([used, keptInLine, kept()]).toEqual([[secret], false, false]);
 });
 

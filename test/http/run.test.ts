@@ -158,7 +158,7 @@ it('tells other machines of what it did not foresee by an id that the log explai
 it('says when a retry makes sense', async () => {
   const { app } = await server({
     runner: {
-      start: () => Promise.reject(new AppError('queue_full', 'Too many runs wait', { retryAfter: 3 })),
+      enqueue: () => Promise.reject(new AppError('queue_full', 'Too many runs wait', { retryAfter: 3 })),
     },
   });
 

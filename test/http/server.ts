@@ -7,15 +7,9 @@ import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type {
-  HttpConfig,
-  HttpDeps,
-  LiveStarter,
-  RunStarter,
-  SessionBrancher,
-  TraceReader,
-} from '../../src/http/deps.ts';
+import type { HttpConfig, HttpDeps, LiveStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
 import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
+import type { Run } from '../../src/runner/run-events.ts';
 import { RunService } from '../../src/runs/run-service.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
@@ -35,9 +29,21 @@ export interface Logged {
   readonly message: string;
 }
 
+/** What the routes and the run service need of a runner. */
+interface TestRunner {
+  enqueue(request: RunRequest, signal: AbortSignal): Promise<TestPending>;
+}
+
+interface TestPending {
+  readonly runId: string;
+  readonly isWaiting: boolean;
+  readonly isPersisted: boolean;
+  begin(): Promise<Run>;
+}
+
 interface ServerOptions {
   readonly script?: Script;
-  readonly runner?: RunStarter;
+  readonly runner?: TestRunner;
   readonly startLive?: LiveStarter['startLive'];
   readonly apps?: Readonly<Record<string, App | Error>>;
   /** Instead of `apps`. */
@@ -85,7 +91,7 @@ export async function server({
     loader,
     services,
     runner: { ...noBranching, startLive, ...starter },
-    runs: new RunService({ runner: starter, queue: new LocalRunQueue(), services }),
+    runs: new RunService({ runner: { ...starter, enqueueLost }, queue: new LocalRunQueue(), services }),
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
     ...(tryTool && { tryTool }),
@@ -137,10 +143,17 @@ const noBranching: SessionBrancher = {
   rewind: () => Promise.reject(new Error('These tests do not rewind')),
 };
 
-export const scriptedRunner = (script: Script): RunStarter => ({
-  async start(request, signal) {
+const enqueueLost = () => Promise.reject(new Error('These tests lose no servers'));
+
+export const scriptedRunner = (script: Script): TestRunner => ({
+  async enqueue(request, signal) {
     if (request.sessionId === 'missing') throw new AppError('session_not_found', 'Session not found: missing');
-    return { invocationId: 'e-1', [Symbol.asyncIterator]: () => script(request, signal)[Symbol.asyncIterator]() };
+    const run = {
+      invocationId: 'e-1',
+      signal,
+      [Symbol.asyncIterator]: () => script(request, signal)[Symbol.asyncIterator](),
+    };
+    return { runId: 'e-1', isWaiting: false, isPersisted: false, begin: async () => run };
   },
 });
 

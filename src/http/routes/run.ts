@@ -41,7 +41,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
         const run = active.open(reply.raw, request.onDisconnect);
         try {
           const texts: string[] = [];
-          const events = await runner.start(request, run.signal);
+          const events = await (await runner.enqueue(request, run.signal)).begin();
           setRunIdHeader(reply, events.invocationId);
           for await (const event of events) {
             run.signal.throwIfAborted();
@@ -74,7 +74,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
         }
         const run = active.open(reply.raw, request.onDisconnect);
         try {
-          const failure = await sendRun(reply, (onQueued) => runner.start(request, run.signal, { onQueued }), run, sse);
+          const failure = await sendRun(reply, await runner.enqueue(request, run.signal), run, sse);
           if (failure !== undefined && !run.signal.aborted) {
             log.warn({ ...loggedError(failure), requestId: reply.request.id }, 'stream failed');
           }

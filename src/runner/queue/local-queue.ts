@@ -1,27 +1,33 @@
 import { completesWithin, LinkedAbort } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import { type Rank, ranks } from '../../core/run-store.ts';
+import type { MaybePromise } from '../../core/runtime.ts';
 import type { OnBusy } from '../../schemas/run.ts';
-import type { Session, SessionKey } from '../../schemas/session.ts';
-import type { RunEventLog } from './event-log.ts';
+import type { SessionKey } from '../../schemas/session.ts';
 import { PendingWrites } from './fenced-stores.ts';
+import { RunOutput } from './run-output.ts';
 import {
-  type QueueRequest,
+  admissionRule,
+  type ExclusiveRequest,
+  preempted,
   preempts,
   type QueuedRun,
-  admissionRule,
+  type QueueRequest,
   type RunQueue,
-  sessionNotFound,
-  preempted,
   type RunSlot,
+  sessionNotFound,
 } from './run-queue.ts';
 
 interface SessionRuns {
-  running: LocalSlot;
+  active: LocalSlot;
+  /** In the order in which they start. */
   readonly waiting: LocalSlot[];
 }
 
-/** Lets one run at a time into each session; the others wait in the order they came. Sessions never wait for each other. */
+/**
+ * Decides, within one process, what happens when a run comes while its session has an active one: it waits, is rejected, or
+ * preempts. Sessions never wait for each other.
+ */
 export class LocalRunQueue implements RunQueue {
   readonly #sessions = new Map<string, SessionRuns>();
   readonly #maxWaiting: number;
@@ -30,69 +36,69 @@ export class LocalRunQueue implements RunQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  async acquire(
-    session: SessionKey,
-    policy: OnBusy,
-    signal: AbortSignal,
-    request: QueueRequest = {},
-  ): Promise<LocalSlot> {
+  async acquire({ session, runId, onBusy }: QueueRequest, signal: AbortSignal): Promise<LocalSlot> {
+    return this.#enter(session, runId, onBusy, signal);
+  }
+
+  async acquireExclusive({ session, onBusy }: ExclusiveRequest, signal: AbortSignal): Promise<LocalSlot> {
+    return this.#enter(session, exclusiveId, onBusy, signal).slot();
+  }
+
+  #enter(session: SessionKey, id: string, policy: OnBusy, signal: AbortSignal): LocalSlot {
     signal.throwIfAborted();
     const key = nameOf(session);
     const runs = this.#sessions.get(key);
-    const isExclusive = request.id === undefined;
     if (!runs) {
-      const slot = new LocalSlot(request.id ?? '', signal, key, this);
-      this.#sessions.set(key, { running: slot, waiting: [] });
+      const slot = new LocalSlot(id, signal, key, this);
+      this.#sessions.set(key, { active: slot, waiting: [] });
       slot.start();
       return slot;
     }
-    const { maxOpen, rank } = admissionRule(policy, isExclusive, this.#maxWaiting);
+    const { maxOpen, rank } = admissionRule(policy, id === exclusiveId, this.#maxWaiting);
     if (runs.waiting.length >= maxOpen) throw refusal(session, maxOpen);
-    const slot = new LocalSlot(request.id ?? '', signal, key, this);
+    const slot = new LocalSlot(id, signal, key, this);
     slot.rank = rank;
     if (preempts(policy)) {
-      if (policy === 'rollback') slot.rollbackOf = runs.running.id;
-      runs.running.abort(preempted());
+      if (policy === 'rollback') slot.rollbackOf = runs.active.id;
+      runs.active.abort(preempted());
     }
-    const waiting = waitForSlot(runs, slot);
-    request.onQueued?.(slot.id);
-    await waiting;
+    slot.wait(runs.waiting);
     return slot;
   }
 
   async acquireForDeletion(session: SessionKey, graceMs: number): Promise<LocalSlot> {
     const key = nameOf(session);
     const old = this.#sessions.get(key);
-    const slot = new LocalSlot('', new AbortController().signal, key, this);
+    const slot = new LocalSlot(exclusiveId, new AbortController().signal, key, this);
     slot.rank = ranks.exclusive;
-    this.#sessions.set(key, { running: slot, waiting: [] });
+    this.#sessions.set(key, { active: slot, waiting: [] });
     slot.start();
     if (!old) return slot;
     const reason = sessionNotFound(session);
-    const slots = [old.running, ...old.waiting];
-    const ended = Promise.all(slots.map((one) => one.ended));
-    for (const one of slots) one.evict(reason);
+    const evicted = [old.active, ...old.waiting];
+    const ended = Promise.all(evicted.map((one) => one.ended));
+    for (const one of evicted) one.evict(reason);
     await completesWithin(ended, graceMs);
-    for (const { log } of slots) log?.end(reason);
+    for (const { output } of evicted) output.end(reason);
     return slot;
   }
 
   runsOf(session: SessionKey): readonly LocalSlot[] {
     const runs = this.#sessions.get(nameOf(session));
-    return runs ? [runs.running, ...runs.waiting] : [];
+    return runs ? [runs.active, ...runs.waiting] : [];
   }
 
-  /** Lets the run behind `seat` begin, unless that is not in progress any more. */
+  /** Starts the run after `slot`, if that is still the active one. */
   startNext(key: string, slot: LocalSlot): void {
     const runs = this.#sessions.get(key);
-    if (runs?.running !== slot) return;
+    if (runs?.active !== slot) return;
     const next = runs.waiting.shift();
     if (!next) {
       this.#sessions.delete(key);
       return;
     }
-    runs.running = next;
-    if (next.rollbackOf !== undefined && slot.id !== '') next.rollbackOf = slot.id;
+    runs.active = next;
+    if (next.rollbackOf !== undefined && slot.id !== exclusiveId) next.rollbackOf = slot.id;
     next.start();
     const isSuperseded = runs.waiting[0]?.rank === ranks.preempting && next.rank !== ranks.exclusive;
     if (isSuperseded) next.abort(preempted());
@@ -101,19 +107,22 @@ export class LocalRunQueue implements RunQueue {
 
 const nameOf = ({ appName, userId, sessionId }: SessionKey): string => `${appName}\n${userId}\n${sessionId}`;
 
-/** A class, because an object with functions of its own made for every run outlives the run in the garbage collector. */
+/** The id of operations that are not runs. */
+const exclusiveId = '';
+
+/** A run of the queue, and its slot. A class, because closures made for every run outlive it in the garbage collector. */
 export class LocalSlot implements RunSlot, QueuedRun {
   readonly id: string;
-  /** Milliseconds since the epoch. */
   readonly createdAtMs = Date.now();
+  readonly isPersisted = false;
+  readonly output: RunOutput;
   startedAtMs: number | undefined;
   rollbackOf: string | undefined;
   rank: Rank = ranks.plain;
-  session: Session | undefined;
-  log: RunEventLog | undefined;
   readonly #running: LinkedAbort;
   readonly #key: string;
   #queue: LocalRunQueue | undefined;
+  #waiting: Promise<LocalSlot> | undefined;
   #onStart: (() => void) | undefined;
   #ended: PromiseWithResolvers<void> | undefined;
   #writes: PendingWrites | undefined;
@@ -121,6 +130,7 @@ export class LocalSlot implements RunSlot, QueuedRun {
 
   constructor(id: string, signal: AbortSignal, key: string, queue: LocalRunQueue) {
     this.id = id;
+    this.output = new RunOutput(id);
     this.#running = new LinkedAbort(signal);
     this.#key = key;
     this.#queue = queue;
@@ -130,18 +140,25 @@ export class LocalSlot implements RunSlot, QueuedRun {
     return this.#running.signal;
   }
 
-  /** Resolves when the run is over. */
+  get isWaiting(): boolean {
+    return this.startedAtMs === undefined;
+  }
+
   get ended(): Promise<void> {
     if (!this.#queue) return Promise.resolve();
     this.#ended ??= Promise.withResolvers();
     return this.#ended.promise;
   }
 
+  slot(): MaybePromise<LocalSlot> {
+    return this.#waiting ?? this;
+  }
+
   abort(reason: AppError): void {
     this.#running.abort(reason);
   }
 
-  /** Ends the run of a session that is to be deleted. */
+  /** Ends the run of a session that is to be deleted: it stores nothing any more. */
   evict(reason: AppError): void {
     this.#evicted = reason;
     this.abort(reason);
@@ -162,46 +179,42 @@ export class LocalSlot implements RunSlot, QueuedRun {
     this.#onStart = undefined;
   }
 
-  /** Calls back when the run's turn has come. */
-  whenStarted(onStart: () => void): void {
-    this.#onStart = onStart;
+  /** Waits among others for `start`, and leaves them when the signal aborts. */
+  wait(waiting: LocalSlot[]): void {
+    const { signal } = this;
+    this.#waiting = new Promise((resolve, reject) => {
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(this), 1);
+        this.output.end(signal.reason);
+        this.#end();
+        reject(signal.reason as Error);
+      };
+      this.#onStart = () => {
+        signal.removeEventListener('abort', leave);
+        resolve(this);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      const index = waiting.findIndex(({ rank }) => rank < this.rank);
+      waiting.splice(index < 0 ? waiting.length : index, 0, this);
+    });
+    this.#waiting.catch(() => {}); // the run may end before anybody waits for its slot
   }
 
   release(): void {
     const queue = this.#queue;
-    this.leave();
+    this.#end();
     queue?.startNext(this.#key, this);
   }
 
-  /** Ends a run that had no turn, or has it no more. */
-  leave(): void {
+  #end(): void {
     if (!this.#queue) return;
     this.#queue = undefined;
     this.#running[Symbol.dispose]();
-    this.log?.end(undefined);
+    this.output.end(undefined);
     const ended = this.#ended;
     if (!this.#evicted || !this.#writes) ended?.resolve();
     else void this.#writes.settled().then(ended?.resolve); // never rejects
   }
-}
-
-function waitForSlot(runs: SessionRuns, slot: LocalSlot): Promise<void> {
-  const { signal } = slot;
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      runs.waiting.splice(runs.waiting.indexOf(slot), 1);
-      slot.log?.end(signal.reason);
-      slot.leave();
-      reject(signal.reason as Error);
-    };
-    slot.whenStarted(() => {
-      signal.removeEventListener('abort', leave);
-      resolve();
-    });
-    signal.addEventListener('abort', leave, { once: true });
-    const index = runs.waiting.findIndex(({ rank }) => rank < slot.rank);
-    runs.waiting.splice(index < 0 ? runs.waiting.length : index, 0, slot);
-  });
 }
 
 function refusal({ sessionId }: SessionKey, maxOpen: number): AppError {

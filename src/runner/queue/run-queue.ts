@@ -1,118 +1,121 @@
 import { AppError } from '../../base/errors.ts';
-import { type AdmissionRule, ranks, type RunRef } from '../../core/run-store.ts';
+import { type AdmissionRule, ranks, type RunKind, type TakenOverRun } from '../../core/run-store.ts';
+import type { MaybePromise } from '../../core/runtime.ts';
 import type { SessionService } from '../../core/services.ts';
 import type { OnBusy, RunRequest } from '../../schemas/run.ts';
-import type { Session, SessionKey } from '../../schemas/session.ts';
-import type { RunEventLog } from './event-log.ts';
+import type { SessionKey } from '../../schemas/session.ts';
 import type { WritePermit } from './fenced-stores.ts';
+import type { RunOutput } from './run-output.ts';
 
-/** The right to be the only run of a session. Its signal ends when the caller's does, or when another run interrupts. */
-export interface RunSlot extends WritePermit {
-  readonly signal: AbortSignal;
-  /** The run whose events are to be taken back before this one begins. */
-  readonly rollbackOf: string | undefined;
-  /** What to store through while the turn lasts, where that differs from how everybody else does. */
-  readonly sessions?: SessionService | undefined;
-  /** What the run reads and writes, once it has begun. */
-  session: Session | undefined;
-  /** Where to tell what the run yields; absent while nobody asks. */
-  readonly log: RunEventLog | undefined;
-  /** Ends the run from inside, for instance when its time is over. */
-  abort(reason: AppError): void;
-  /** Lets the next run begin; `failure` is what ended this one. Calling it again does nothing. */
-  release(failure?: unknown): Promise<void> | void;
+// Decides which run goes before which (`admissionRule`). How runs wait for each other is decided by the two queues:
+// local-queue.ts within one process, runs/cluster/leased-queue.ts between servers that share a database.
+
+/** A run that asks for its session. */
+export interface QueueRequest {
+  readonly session: SessionKey;
+  readonly runId: string;
+  readonly kind: Exclude<RunKind, 'exclusive'>;
+  readonly onBusy: OnBusy;
+  /** What a replica that takes the run over starts it with. */
+  readonly request: RunRequest;
+  /** The id was generated for this run, so there can be no other of that id. */
+  readonly isNew: boolean;
+  /** Present: the run goes on when the client that started it leaves. */
+  readonly submission: Submission | undefined;
 }
 
-/** A run that is in a store already. */
-export interface ExistingLease {
-  readonly ref: RunRef;
-  /** The number under which it owns its session; absent: it waits in line. */
-  readonly fencingToken: number | undefined;
-  /** Events the run has stored so far. */
-  readonly appendedEvents: number;
-  /** The run whose events it takes back. */
-  readonly rollbackOf?: string | undefined;
-  /** Times of its record, in milliseconds since the epoch. */
-  readonly createdAtMs?: number;
-  readonly startedAtMs?: number | undefined;
+/** How a background run was asked for. Key and fingerprint are absent without an idempotency key. */
+export interface Submission {
+  /** Its id was generated for it. */
+  readonly isNew: boolean;
+  readonly idempotencyKey: string | undefined;
+  /** Tells requests with the same key apart. */
+  readonly fingerprint: string | undefined;
 }
 
-/** How a run begins: beside what it is asked for. */
-export interface StartOptions {
-  /** Called when the run has to wait. */
-  readonly onQueued?: ((runId: string) => void) | undefined;
-  /** Waited for before the agent begins; the signal ends when the run does. */
-  readonly begins?: ((signal: AbortSignal) => Promise<void>) | undefined;
-  /** Called when the run is in a store: from now on it goes on, whatever happens here. */
-  readonly onPersisted?: (() => void) | undefined;
-  /** The run goes on without whoever started it. */
-  readonly isDetached?: boolean | undefined;
-  readonly idempotencyKey?: string | undefined;
-  /** Tells requests of the same key apart. */
-  readonly fingerprint?: string | undefined;
-  readonly claim?: ExistingLease | undefined;
-  /** Its id was made for it. Default: when the request names none. */
-  readonly isNew?: boolean | undefined;
-}
-
-/** What is known of a run when it asks for its turn. */
-export interface QueueRequest extends StartOptions {
-  /** The run's id. */
-  readonly id?: string;
-  readonly request?: RunRequest | undefined;
-  readonly isLive?: boolean | undefined;
-  /** The run whose events are to be taken back, where that is known already. */
-  readonly rollbackOf?: string | undefined;
-  /** Makes the session when there is none. */
-  readonly createSession?: (() => Promise<unknown>) | undefined;
-}
-
-/** A run of this process that is not over. */
+/** A run of this process in the queue of its session: it waits, or is the active one. */
 export interface QueuedRun {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
   readonly startedAtMs: number | undefined;
-  readonly session: Session | undefined;
-  log: RunEventLog | undefined;
+  /** Other runs of the session go before it. */
+  readonly isWaiting: boolean;
+  /** A database has it: it is resumed elsewhere or later, whatever happens to this process. */
+  readonly isPersisted: boolean;
+  readonly output: RunOutput;
   /** Resolves when the run is over. */
   readonly ended: Promise<void>;
+  /** The session, once the run has it for itself. Rejects with the signal's reason, or with why the run lost its place. */
+  slot(): MaybePromise<RunSlot>;
+  /** Ends the run, whether it waits or is active. */
   abort(reason: AppError): void;
 }
 
-/** How many runs may wait that end the one in progress, beside the others: each takes its turn for a moment only. */
+/** Exclusive access to a session for one run. The signal aborts when the client disconnects or another run preempts it. */
+export interface RunSlot extends WritePermit {
+  readonly signal: AbortSignal;
+  /** The run to roll back before this one starts. */
+  readonly rollbackOf: string | undefined;
+  /** Stores for this slot only, where they differ from those of the process. */
+  readonly sessions?: SessionService | undefined;
+  readonly output: RunOutput;
+  /** Ends the run, for instance when its time is over. */
+  abort(reason: AppError): void;
+  /** Lets the next run start; `failure` is the error that ended this one. Only the first call counts. */
+  release(failure?: unknown): Promise<void> | void;
+}
+
+/** How a short operation that is not a run gets the session for itself. `rollback`: it preempts the active run. */
+export interface ExclusiveRequest {
+  readonly session: SessionKey;
+  readonly onBusy: 'reject' | 'rollback';
+  /** The run it rolls back, for a replica that has to finish the rollback. */
+  readonly rollbackOf?: string | undefined;
+}
+
+/** Admits one run at a time to each session. */
+export interface RunQueue {
+  /**
+   * Puts a run into the queue of its session. Resolves when it is there: `slot()` of the result waits for the session.
+   * Throws `session_busy` (policy `reject`), `queue_full`, and the signal's reason. `interrupt` and `rollback` end the
+   * active run and go before the runs of other policies, in the order they came; all of them but the last are ended as
+   * soon as they start.
+   */
+  acquire(request: QueueRequest, signal: AbortSignal): Promise<QueuedRun>;
+  /** Resolves with the session for an operation that is not a run. Throws what `acquire` throws. */
+  acquireExclusive(request: ExclusiveRequest, signal: AbortSignal): Promise<RunSlot>;
+  /**
+   * Ends all runs of a session that is to be deleted with `session_not_found`; from now on they store nothing. Resolves
+   * when they are over or after `graceMs`; runs that come meanwhile wait for the release of the slot. Throws
+   * `session_not_found` where the queue knows sessions.
+   */
+  acquireForDeletion(session: SessionKey, graceMs: number): Promise<RunSlot>;
+  /** The runs of a session in this process that are not over, the active one first. */
+  runsOf(session: SessionKey): readonly QueuedRun[];
+}
+
+/** Queues runs that lost their server. */
+export interface TakeoverQueue {
+  /** Goes on with a run, or exclusive operation, that this replica owns now. */
+  takeOver(run: TakenOverRun, onBusy: OnBusy, signal: AbortSignal): Promise<QueuedRun>;
+}
+
+/** How many preempting runs may wait beside the others: each is active for a moment only. */
 const maxPreempting = 256;
 
 export const preempts = (policy: OnBusy): boolean => policy === 'interrupt' || policy === 'rollback';
 
-/** What takes something back, or deletes, is never too much. */
+/** Rollbacks and deletions are never refused for their number. */
 export const exclusiveRule: AdmissionRule = { maxOpen: 1_000_000_000, rank: ranks.exclusive };
 
-/** Where a run takes its place in line. `hold`: it is no run. */
-export function admissionRule(policy: OnBusy, isHold: boolean, maxQueued: number): AdmissionRule {
+/** When a run of this policy is admitted, and before which others. */
+export function admissionRule(policy: OnBusy, isExclusive: boolean, maxQueued: number): AdmissionRule {
   if (!preempts(policy)) return { maxOpen: policy === 'reject' ? 0 : maxQueued, rank: ranks.plain };
-  return isHold ? exclusiveRule : { maxOpen: maxQueued + maxPreempting, rank: ranks.preempting };
+  return isExclusive ? exclusiveRule : { maxOpen: maxQueued + maxPreempting, rank: ranks.preempting };
 }
 
 export const preempted = (): AppError => new AppError('run_interrupted', 'Another run of this session took its place');
 
 export const sessionNotFound = ({ sessionId }: SessionKey): AppError =>
   new AppError('session_not_found', `Session not found: ${sessionId}`);
-
-/** Lets one run at a time into each session. */
-export interface RunQueue {
-  /**
-   * Resolves when it is this run's turn. Throws `session_busy` (policy `reject`), `queue_full`, or the signal's reason
-   * when the caller leaves the line. `interrupt` and `rollback` end the run in progress and go before those of other
-   * policies, in the order they came. One that has another such run behind it is told to end as soon as its turn comes.
-   */
-  acquire(session: SessionKey, policy: OnBusy, signal: AbortSignal, arrival?: QueueRequest): Promise<RunSlot>;
-  /**
-   * Ends all runs of a session that is to be deleted with `session_not_found`: none of them stores anything from now on.
-   * Resolves, when they are over or after `graceMs`, with a turn that no other run has; those that come meanwhile wait
-   * for its end. Throws `session_not_found` where the line knows sessions.
-   */
-  acquireForDeletion(session: SessionKey, graceMs: number): Promise<RunSlot>;
-  /** The runs of a session in this process that are not over, the one in progress first. */
-  runsOf(session: SessionKey): readonly QueuedRun[];
-}

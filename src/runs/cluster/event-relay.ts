@@ -1,17 +1,16 @@
 import { AppError } from '../../base/errors.ts';
-import type { RunRef, RunStore } from '../../core/run-store.ts';
+import type { RunStore } from '../../core/run-store.ts';
 import type { StreamedEvent, Position } from '../../core/runs.ts';
+import type { LocalRuns } from '../local-runs.ts';
+import type { LeasedRunQueue } from './leased-queue.ts';
 import { chunksMessage, chunkText } from './messages.ts';
 import { resubscribeMs } from './remote-run.ts';
 
-/** Gives the frames of a run of this replica, from behind a place on. */
-export type Follow = (ref: RunRef['id'], after: Position, signal: AbortSignal) => Promise<AsyncIterable<StreamedEvent>>;
-
-/** How long somebody is told about a run after asking last. */
+/** How long a subscription lasts without a renewal. */
 const subscriptionMs = 3 * resubscribeMs;
-/** Pieces that come within this leave together. */
+/** Chunks that come within this time are sent together. */
 const batchMs = 10;
-/** Bytes of pieces in one message: with what is around them they stay below the database's limit. */
+/** Bytes of chunks in one message: with its envelope it stays below the database's limit. */
 const maxBytes = 7_000;
 /** Messages that may wait for the database. */
 const maxUnsent = 16;
@@ -21,20 +20,22 @@ interface Subscriber {
   timer: NodeJS.Timeout;
 }
 
-/** Tells other replicas what the runs of this one do, as long as somebody there follows them. */
+/** Sends the events of this replica's runs to other replicas, for as long as those follow them. */
 export class EventRelay {
   readonly #store: RunStore;
-  readonly #follow: Follow;
+  readonly #queue: LeasedRunQueue;
+  readonly #local: LocalRuns;
   readonly #subscribers = new Map<string, Subscriber>();
 
-  constructor(store: RunStore, follow: Follow) {
+  constructor(store: RunStore, queue: LeasedRunQueue, local: LocalRuns) {
     this.#store = store;
-    this.#follow = follow;
+    this.#queue = queue;
+    this.#local = local;
   }
 
-  /** Somebody at a replica follows a run, and has its events up to a place. */
-  subscribe(id: string, home: string, after: Position): void {
-    const name = `${home} ${id}`;
+  /** A replica follows a run, by its key in the store, and has its events up to a position. */
+  subscribe(id: string, replicaId: string, after: Position): void {
+    const name = `${replicaId} ${id}`;
     const known = this.#subscribers.get(name);
     if (known) {
       known.timer.refresh();
@@ -43,8 +44,8 @@ export class EventRelay {
     const controller = new AbortController();
     const leave = (): void => controller.abort(new AppError('run_cancelled', 'Nobody follows the run any more'));
     this.#subscribers.set(name, { controller, timer: setTimeout(leave, subscriptionMs).unref() });
-    this.#relay(id, home, after, controller.signal)
-      .catch(() => {}) // who follows looks into the store as well
+    this.#relay(id, replicaId, after, controller.signal)
+      .catch(() => {}) // the follower polls the store as well
       .finally(() => this.#forget(name));
   }
 
@@ -53,27 +54,29 @@ export class EventRelay {
   }
 
   #forget(name: string): void {
-    const watcher = this.#subscribers.get(name);
-    clearTimeout(watcher?.timer);
-    watcher?.controller.abort(new AppError('run_cancelled', 'The server closes'));
+    const subscriber = this.#subscribers.get(name);
+    clearTimeout(subscriber?.timer);
+    subscriber?.controller.abort(new AppError('run_cancelled', 'The server closes'));
     this.#subscribers.delete(name);
   }
 
-  async #relay(id: string, home: string, after: Position, signal: AbortSignal): Promise<void> {
-    const post = new RelayBatch(this.#store, home, id);
+  async #relay(id: string, replicaId: string, after: Position, signal: AbortSignal): Promise<void> {
+    const batch = new RelayBatch(this.#store, replicaId, id);
+    const run = this.#queue.find({ id });
     try {
-      for await (const frame of await this.#follow(id, after, signal)) {
-        post.add(frame);
-        if (post.isFull) await post.sent;
+      if (!run) return;
+      for await (const streamed of this.#local.follow({ ...run.key, runId: run.id }, after, signal)) {
+        batch.add(streamed);
+        if (batch.isFull) await batch.sent;
       }
     } finally {
-      post.add(undefined);
-      await post.sent;
+      batch.add(undefined);
+      await batch.sent;
     }
   }
 }
 
-/** Messages about a run to one replica, one after the other. */
+/** Sends messages about one run to one replica, one after the other, with several chunks in each. */
 class RelayBatch {
   sent: Promise<void> = Promise.resolve();
   readonly #store: RunStore;
@@ -84,9 +87,9 @@ class RelayBatch {
   #timer: NodeJS.Timeout | undefined;
   #unsent = 0;
 
-  constructor(store: RunStore, home: string, id: string) {
+  constructor(store: RunStore, replicaId: string, id: string) {
     this.#store = store;
-    this.#replicaId = home;
+    this.#replicaId = replicaId;
     this.#id = id;
   }
 
@@ -95,14 +98,14 @@ class RelayBatch {
     return this.#unsent >= maxUnsent;
   }
 
-  /** A piece is sent as it is; of a whole event, and of the end (`undefined`), only that there is news. */
-  add(frame: StreamedEvent | undefined): void {
-    if (!frame || frame.chunks === 0) {
+  /** Sends a chunk as it is; of a stored event, and of the end (`undefined`), only that there is something to read. */
+  add(streamed: StreamedEvent | undefined): void {
+    if (!streamed || streamed.chunks === 0) {
       this.#flush();
       this.#send(JSON.stringify({ type: 'news', id: this.#id }));
       return;
     }
-    const text = chunkText(frame);
+    const text = chunkText(streamed);
     const bytes = Buffer.byteLength(text);
     if (this.#bytes + bytes > maxBytes) this.#flush();
     this.#texts.push(text);

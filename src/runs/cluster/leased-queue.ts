@@ -1,29 +1,29 @@
 import { AppError } from '../../base/errors.ts';
 import {
+  type EnqueuedRun,
   leaseMs,
   type NewRun,
-  type EnqueuedRun,
-  type AdmissionRule,
   type RunEnd,
   type RunRef,
   type RunStore,
+  type TakenOverRun,
 } from '../../core/run-store.ts';
 import type { RunLog } from '../../core/runtime.ts';
 import type { SessionService } from '../../core/services.ts';
 import {
-  type QueueRequest,
-  type ExistingLease,
-  exclusiveRule,
-  preempts,
   admissionRule,
+  exclusiveRule,
+  type ExclusiveRequest,
+  preempted,
+  preempts,
+  type QueueRequest,
   type RunQueue,
   sessionNotFound,
-  preempted,
-  type RunSlot,
+  type TakeoverQueue,
 } from '../../runner/queue/run-queue.ts';
 import type { OnBusy } from '../../schemas/run.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { RunLease, leaseLost, type LeaseHolder } from './run-lease.ts';
+import { leaseLost, type LeaseQueue, RunLease } from './run-lease.ts';
 
 export interface LeasedRunQueueOptions {
   readonly store: RunStore;
@@ -35,16 +35,16 @@ export interface LeasedRunQueueOptions {
 
 const heartbeatMs = 1_000;
 const heartbeatRetryMs = 250;
-/** After so long without an answer of the store, others may count this replica as dead soon. */
+/** After this time without an answer of the database, other replicas may soon count this one as dead. */
 const maxSilenceMs = leaseMs - heartbeatMs;
-/** A run that waits asks again after this, should nobody have told it. */
+/** How often a run that waits asks whether it is the next: notifications may get lost. */
 const pollMs = 2_000;
 
 /**
- * Lets one run at a time into each session, over all servers that share a store. A run that is begun holds its session
- * under a number that grows with each owner; whoever lost it stores nothing more.
+ * Decides, between all servers that share a database, what happens when a run comes while its session has an active one. The
+ * active run owns its session under a fencing token, for as long as this replica sends heartbeats.
  */
-export class LeasedRunQueue implements RunQueue {
+export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
   readonly #options: LeasedRunQueueOptions;
   readonly #leases = new Map<string, RunLease>();
   #heartbeatTimer: NodeJS.Timeout | undefined;
@@ -53,21 +53,21 @@ export class LeasedRunQueue implements RunQueue {
   #lastHeartbeatMs = Number.NEGATIVE_INFINITY;
   #stableSinceMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
-  readonly #holder: LeaseHolder = {
-    finish: (lease, end) => this.#finish(lease, end),
-    isConnected: () => this.#msSinceHeartbeat < maxSilenceMs,
-  };
 
   constructor(options: LeasedRunQueueOptions) {
     this.#options = options;
   }
 
-  /** Whether the store was in reach for a whole lease: only then can this replica tell who is dead. */
-  get isStable(): boolean {
-    return this.#holder.isConnected() && performance.now() - this.#stableSinceMs > leaseMs;
+  get isAlive(): boolean {
+    return this.#msSinceHeartbeat < maxSilenceMs;
   }
 
-  /** Whether the store answered the last time it was told that this replica lives. */
+  /** The database has answered for a whole lease: only then can this replica tell which others are dead. */
+  get isStable(): boolean {
+    return this.isAlive && performance.now() - this.#stableSinceMs > leaseMs;
+  }
+
+  /** The database answered the last heartbeat. */
   get isConnected(): boolean {
     return this.#stableSinceMs < Number.POSITIVE_INFINITY;
   }
@@ -84,48 +84,55 @@ export class LeasedRunQueue implements RunQueue {
     this.#heartbeatAfter(0);
   }
 
-  async acquire(session: SessionKey, policy: OnBusy, signal: AbortSignal, queued: QueueRequest = {}): Promise<RunSlot> {
-    signal.throwIfAborted();
-    this.start();
-    if (!this.isConnected) await this.#heartbeat(); // a run whose replica nobody knows of would be taken over at once
-    const { appName, userId, sessionId } = session;
-    const key = { appName, userId, sessionId };
-    const lease = new RunLease(key, queued.id, signal, this.#holder);
-    lease.isDetached = queued.isDetached === true;
-    const name = nameOf(session, lease.id);
-    if (this.#leases.has(name)) {
-      throw new AppError('session_busy', `Run "${lease.id}" is not over yet`, { retryAfter: 1 });
-    }
-    this.#leases.set(name, lease);
+  async acquire(request: QueueRequest, signal: AbortSignal): Promise<RunLease> {
+    const { session, runId, kind, onBusy, isNew, submission } = request;
+    const lease = await this.#newLease(session, runId, signal);
+    lease.isDetached = submission !== undefined;
+    const run: NewRun = {
+      key: { ...lease.key, runId },
+      kind,
+      isDetached: lease.isDetached,
+      input: JSON.stringify(request.request),
+      idempotencyKey: submission?.idempotencyKey,
+      fingerprint: submission?.fingerprint,
+      isNew,
+      rollsBackActive: onBusy === 'rollback',
+    };
+    await this.#admit(lease, run, onBusy);
+    return lease;
+  }
+
+  async acquireExclusive({ session, onBusy, rollbackOf }: ExclusiveRequest, signal: AbortSignal): Promise<RunLease> {
+    const lease = await this.#newLease(session, undefined, signal);
+    await this.#admit(lease, { ...exclusiveRun(lease), rollbackOf }, onBusy);
+    return lease.slot();
+  }
+
+  async takeOver(run: TakenOverRun, onBusy: OnBusy, signal: AbortSignal): Promise<RunLease> {
+    const id = run.kind === 'exclusive' ? undefined : run.key.runId;
+    const lease = await this.#newLease(run.key, id, signal);
+    lease.isDetached = true;
+    lease.ref = run.ref;
+    lease.rollbackOf = run.rollbackOf;
+    lease.wasAnnounced = true;
+    const { fencingToken, appendedEvents } = run;
+    if (fencingToken === undefined) lease.wait(this.#start(lease, appendedEvents, onBusy));
+    else lease.start({ fencingToken, appendedEvents }, this.#options.sessions);
+    return lease;
+  }
+
+  async acquireForDeletion(session: SessionKey, graceMs: number): Promise<RunLease> {
+    const endMs = performance.now() + graceMs;
+    const { store, sessions } = this.#options;
+    const lease = await this.#newLease(session, undefined, new AbortController().signal);
     try {
-      await this.#admit(lease, policy, queued);
+      const enqueued = await store.enqueue(exclusiveRun(lease), exclusiveRule);
+      lease.ref = enqueued.ref;
+      if (isGranted(enqueued)) lease.start(enqueued, sessions);
+      else await this.#endOtherRuns(lease, enqueued, endMs);
       return lease;
     } catch (error) {
       await lease.release(error);
-      throw error;
-    }
-  }
-
-  async acquireForDeletion(session: SessionKey, graceMs: number): Promise<RunSlot> {
-    const endMs = performance.now() + graceMs;
-    this.start();
-    if (!this.isConnected) await this.#heartbeat();
-    const { appName, userId, sessionId } = session;
-    const exclusive = new RunLease(
-      { appName, userId, sessionId },
-      undefined,
-      new AbortController().signal,
-      this.#holder,
-    );
-    this.#leases.set(nameOf(session, exclusive.id), exclusive);
-    try {
-      const enqueued = await this.#enqueue(exclusive, {}, exclusiveRule);
-      exclusive.ref = enqueued.ref;
-      if (enqueued.fencingToken !== undefined) exclusive.begin(enqueued, enqueued.fencingToken, this.#options.sessions);
-      else await this.#endOtherRuns(exclusive, enqueued, endMs);
-      return exclusive;
-    } catch (error) {
-      await exclusive.release(error);
       throw error;
     }
   }
@@ -139,7 +146,7 @@ export class LeasedRunQueue implements RunQueue {
     return leases.toSorted((one, other) => (one.startedAtMs ?? Infinity) - (other.startedAtMs ?? Infinity));
   }
 
-  /** The run of a key in the store. */
+  /** The run of this process with a key in the database. */
   find({ id }: Pick<RunRef, 'id'>): RunLease | undefined {
     return this.#leases.values().find((lease) => lease.ref?.id === id);
   }
@@ -148,7 +155,7 @@ export class LeasedRunQueue implements RunQueue {
     return [...this.#leases.values()];
   }
 
-  /** Leaves the runs that go on by themselves to others, who go on from the last event that is stored. */
+  /** Leaves background runs to other replicas, which resume them after their last stored event. */
   async releaseDetached(): Promise<void> {
     const leases = this.all().filter(({ isDetached }) => isDetached);
     for (const lease of leases) lease.relinquish(new AppError('run_interrupted', 'The run goes on at another server'));
@@ -162,127 +169,112 @@ export class LeasedRunQueue implements RunQueue {
     clearInterval(this.#watchdog);
   }
 
-  /** Ends the runs before and behind `hold`, and waits until it is its turn, or until the time is over. */
-  async #endOtherRuns(exclusive: RunLease, enqueued: EnqueuedRun, endMs: number): Promise<void> {
+  async #newLease({ appName, userId, sessionId }: SessionKey, id: string | undefined, signal: AbortSignal) {
+    signal.throwIfAborted();
+    this.start();
+    if (!this.isConnected) await this.#heartbeat(); // the others would take over a run of an unknown replica at once
+    const lease = new RunLease({ appName, userId, sessionId }, id, signal, this);
+    const name = nameOf(lease.key, lease.id);
+    if (this.#leases.has(name)) {
+      throw new AppError('session_busy', `Run "${lease.id}" is not over yet`, { retryAfter: 1 });
+    }
+    this.#leases.set(name, lease);
+    return lease;
+  }
+
+  /** Puts a run into its queue in the database. It has its session then, or waits for it. */
+  async #admit(lease: RunLease, run: NewRun, onBusy: OnBusy): Promise<void> {
+    const { store, sessions, maxQueued = 16 } = this.#options;
+    try {
+      const enqueued = await store.enqueue(run, admissionRule(onBusy, lease.isExclusive, maxQueued));
+      lease.createdAtMs = enqueued.createdAtMs;
+      lease.ref = enqueued.ref;
+      lease.rollbackOf = run.rollbackOf;
+      lease.wasAnnounced = !isGranted(enqueued);
+      if (isGranted(enqueued)) lease.start(enqueued, sessions);
+      else lease.wait(this.#start(lease, enqueued.appendedEvents, onBusy));
+    } catch (error) {
+      await lease.release(error);
+      throw error;
+    }
+  }
+
+  /** Resolves when a run that waits has its session. Releases its lease when it does not come to that. */
+  async #start(lease: RunLease, appendedEvents: number, onBusy: OnBusy): Promise<void> {
+    try {
+      await this.#waitForStart(lease, appendedEvents, preempts(onBusy));
+    } catch (error) {
+      await lease.release(error);
+      throw error;
+    }
+  }
+
+  async #waitForStart(lease: RunLease, appendedEvents: number, isPreempting: boolean): Promise<void> {
+    const { sessions, store } = this.#options;
+    const { ref } = lease;
+    if (!ref) throw leaseLost(lease.id);
+    for (let mayStart = !isPreempting || !(await this.#preempt(ref)); ; mayStart = true) {
+      lease.signal.throwIfAborted();
+      const started = mayStart ? await store.tryStart(ref) : 'waiting';
+      if (started === 'not_owner' || started === 'session_deleted') {
+        lease.relinquish(started === 'not_owner' ? leaseLost(lease.id) : sessionNotFound(lease.key));
+      } else if (started !== 'waiting') {
+        const { fencingToken, startedAtMs } = started;
+        lease.start({ fencingToken, appendedEvents, startedAtMs }, sessions);
+        if (lease.isExclusive) return;
+        lease.rollbackOf = started.rollbackOf;
+        if (started.isSuperseded) lease.abort(preempted());
+        return;
+      }
+      if (isPreempting && mayStart) await this.#preempt(ref); // another may have started meanwhile
+      await lease.waitForWake(pollMs);
+    }
+  }
+
+  /** Ends all other runs of a session, and waits until the lease has it, or until the time is over. */
+  async #endOtherRuns(lease: RunLease, { ref, appendedEvents }: EnqueuedRun, endMs: number): Promise<void> {
     const { store, sessions } = this.#options;
-    const { ref } = enqueued;
-    const deleted = sessionNotFound(exclusive.key);
+    const deleted = sessionNotFound(lease.key);
     for (;;) {
       await store.cancelAll(ref.session, deleted.code);
-      for (const lease of this.#runsOf(ref)) lease.evict(deleted);
+      for (const run of this.#runsOf(ref)) run.evict(deleted);
       const started = await store.tryStart(ref);
       if (started === 'session_deleted') throw deleted;
-      if (started === 'not_owner') throw leaseLost(exclusive.id);
-      if (started !== 'waiting')
-        return exclusive.begin({ ...enqueued, fencingToken: started.fencingToken }, started.fencingToken, sessions);
+      if (started === 'not_owner') throw leaseLost(lease.id);
+      if (started !== 'waiting') return lease.start({ ...started, appendedEvents }, sessions);
       const restMs = endMs - performance.now();
       if (restMs <= 0) break;
-      await exclusive.waitForWake(Math.min(restMs, pollMs));
+      await lease.waitForWake(Math.min(restMs, pollMs));
     }
-    for (const lease of this.#runsOf(ref)) lease.log?.end(deleted);
+    for (const run of this.#runsOf(ref)) run.output.end(deleted);
   }
 
   #runsOf({ session }: RunRef): RunLease[] {
     return this.all().filter(({ ref, isExclusive }) => ref?.session === session && !isExclusive);
   }
 
-  get #maxQueued(): number {
-    return this.#options.maxQueued ?? 16;
-  }
-
-  async #admit(lease: RunLease, policy: OnBusy, queued: QueueRequest): Promise<void> {
-    const rule = admissionRule(policy, lease.isExclusive, this.#maxQueued);
-    const claim = queued.claim ?? (await this.#enqueue(lease, { ...queued, policy }, rule));
-    lease.createdAtMs = claim.createdAtMs ?? lease.createdAtMs;
-    lease.ref = claim.ref;
-    queued.onPersisted?.();
-    lease.rollbackOf = queued.rollbackOf ?? queued.claim?.rollbackOf;
-    lease.hasWaited = claim.fencingToken === undefined || queued.claim !== undefined;
-    if (claim.fencingToken !== undefined) lease.begin(claim, claim.fencingToken, this.#options.sessions);
-    else {
-      queued.onQueued?.(lease.id);
-      await this.#wait(lease, claim, policy);
-    }
-  }
-
-  async #wait(lease: RunLease, claim: ExistingLease, policy: OnBusy): Promise<void> {
-    const { sessions, store } = this.#options;
-    const isPreempting = preempts(policy);
-    for (let mayStart = !isPreempting || !(await this.#preempt(claim.ref)); ; mayStart = true) {
-      lease.signal.throwIfAborted();
-      const started = mayStart ? await store.tryStart(claim.ref) : 'waiting';
-      if (started === 'not_owner' || started === 'session_deleted') {
-        lease.relinquish(started === 'not_owner' ? leaseLost(lease.id) : sessionNotFound(lease.key));
-      } else if (started !== 'waiting') {
-        lease.begin({ ...claim, startedAtMs: started.startedAtMs }, started.fencingToken, sessions);
-        if (!lease.isExclusive) {
-          lease.rollbackOf = started.rollbackOf;
-          if (started.isSuperseded) lease.abort(preempted());
-        }
-        return;
-      }
-      if (isPreempting && mayStart) await this.#preempt(claim.ref); // another may have begun meanwhile
-      await lease.waitForWake(pollMs);
-    }
-  }
-
-  async #enqueue(
-    lease: RunLease,
-    {
-      request,
-      isLive,
-      isDetached = false,
-      idempotencyKey,
-      fingerprint,
-      createSession,
-      isNew,
-      rollbackOf,
-      policy,
-    }: QueueRequest & { policy?: OnBusy },
-    rule: AdmissionRule,
-  ): Promise<EnqueuedRun> {
-    const run: NewRun = {
-      key: { ...lease.key, runId: lease.id },
-      kind: lease.isExclusive ? 'exclusive' : isLive ? 'live' : 'run',
-      isDetached,
-      input: JSON.stringify(request ?? {}),
-      idempotencyKey,
-      fingerprint,
-      isNew: isNew ?? request?.invocationId === undefined,
-      rollbackOf,
-      rollsBackActive: policy === 'rollback' && !lease.isExclusive,
-    };
-    try {
-      return await this.#options.store.enqueue(run, rule);
-    } catch (error) {
-      if (!createSession || !(error instanceof AppError) || error.code !== 'session_not_found') throw error;
-      await createSession();
-      return this.#options.store.enqueue(run, rule);
-    }
-  }
-
-  /** Ends the run in progress. Resolves with whether there is one. */
+  /** Ends the active run. Resolves with whether there is one. */
   async #preempt(ref: RunRef): Promise<boolean> {
     const { store } = this.#options;
     const current = await store.cancelActive(ref.session, 'run_interrupted');
     if (!current) return false;
-    this.end(current.ref, 'run_interrupted');
+    this.endRun(current.ref, 'run_interrupted');
     return true;
   }
 
-  /** Tells a run that it shall end, if it is here. */
-  end(ref: Pick<RunRef, 'id'>, reason: string): void {
+  /** Ends a run if it is in this process. */
+  endRun(ref: Pick<RunRef, 'id'>, reason: string): void {
     const lease = this.find(ref);
     if (reason === 'session_not_found') lease?.evict(sessionNotFound(lease.key));
     else lease?.abort(cancelReason(reason));
   }
 
-  async #finish(lease: RunLease, end: RunEnd | undefined): Promise<void> {
+  async finish(lease: RunLease, end: RunEnd | undefined): Promise<void> {
     const { store, log } = this.#options;
     try {
       if (lease.ref && !lease.isRelinquished) await store.finish(lease.ref, lease.fencingToken, end);
     } catch (error) {
-      // It stays open in the store, and is looked after when that is back.
+      // It stays open in the database, and is taken over once that is back.
       log?.warn({ err: error, runId: lease.id }, 'the end of a run could not be stored');
     } finally {
       this.#leases.delete(nameOf(lease.key, lease.id));
@@ -294,7 +286,7 @@ export class LeasedRunQueue implements RunQueue {
     return performance.now() - this.#lastHeartbeatMs;
   }
 
-  /** One at a time: whoever asks meanwhile waits for the same answer. */
+  /** One at a time: callers that come meanwhile wait for the same answer. */
   #heartbeat(): Promise<void> {
     return (this.#heartbeatSent ??= this.#sendHeartbeat().finally(() => (this.#heartbeatSent = undefined)));
   }
@@ -305,7 +297,7 @@ export class LeasedRunQueue implements RunQueue {
       const flags = await this.#options.store.heartbeat();
       this.#lastHeartbeatMs = sentMs;
       if (this.#stableSinceMs === Infinity) this.#stableSinceMs = sentMs;
-      for (const { ref, reason } of flags) this.end(ref, reason);
+      for (const { ref, reason } of flags) this.endRun(ref, reason);
     } catch (error) {
       this.#stableSinceMs = Number.POSITIVE_INFINITY;
       throw error;
@@ -322,7 +314,7 @@ export class LeasedRunQueue implements RunQueue {
     }, ms).unref();
   }
 
-  /** Others may take over what is ours once the lease is over: so it ends here before. */
+  /** Ends our runs before the lease expires, because other replicas may then take them over. */
   #checkConnection(): void {
     if (this.#msSinceHeartbeat < maxSilenceMs || this.#lastHeartbeatMs === -Infinity) return;
     this.#stableSinceMs = Number.POSITIVE_INFINITY;
@@ -334,7 +326,18 @@ export class LeasedRunQueue implements RunQueue {
 const nameOf = ({ appName, userId, sessionId }: SessionKey, id: string): string =>
   `${appName}\n${userId}\n${sessionId}\n${id}`;
 
-/** Why a run is to end, from what the store says of it. */
+/** Whether a run has the session at once. */
+const isGranted = (run: EnqueuedRun): run is EnqueuedRun & { fencingToken: number } => run.fencingToken !== undefined;
+
+const exclusiveRun = ({ key, id }: RunLease): NewRun => ({
+  key: { ...key, runId: id },
+  kind: 'exclusive',
+  isDetached: false,
+  input: '{}',
+  isNew: true,
+});
+
+/** Why a run is to end, from the reason in the database. */
 export function cancelReason(code: string): AppError {
   return code === 'run_cancelled' ? new AppError(code, 'The run was cancelled') : preempted();
 }

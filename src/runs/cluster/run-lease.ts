@@ -1,60 +1,69 @@
 import { randomUUID } from 'node:crypto';
 import { LinkedAbort } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
-import { outcomeOfFailure, deriveRun } from '../../core/run-status.ts';
+import { deriveRun, outcomeOfFailure } from '../../core/run-status.ts';
 import type { RunEnd, RunRef } from '../../core/run-store.ts';
+import type { MaybePromise } from '../../core/runtime.ts';
 import type { AppendGuard, SessionService } from '../../core/services.ts';
-import type { RunEventLog } from '../../runner/queue/event-log.ts';
 import { PendingWrites } from '../../runner/queue/fenced-stores.ts';
-import type { ExistingLease, QueuedRun, RunSlot } from '../../runner/queue/run-queue.ts';
-import type { Session, SessionKey } from '../../schemas/session.ts';
-import { FencedSessions } from './fenced-sessions.ts';
+import { RunOutput } from '../../runner/queue/run-output.ts';
+import type { QueuedRun, RunSlot } from '../../runner/queue/run-queue.ts';
+import type { SessionKey } from '../../schemas/session.ts';
+import { FencedSessions, type SessionLease } from './fenced-sessions.ts';
 import { WakeSignal } from './wake-signal.ts';
 
-/** The line that a turn stands in. */
-export interface LeaseHolder {
-  /** What a turn does at its end. Without an end, there was no run. */
-  readonly finish: (turn: RunLease, end: RunEnd | undefined) => Promise<void>;
-  /** Whether the others know that this replica lives. */
-  readonly isConnected: () => boolean;
+/** The queue that a lease belongs to. */
+export interface LeaseQueue {
+  /** Stores the end of a lease. Without an end, there was no run. */
+  finish(lease: RunLease, end: RunEnd | undefined): Promise<void>;
+  /** Whether the other replicas count this one as alive. */
+  readonly isAlive: boolean;
 }
 
-/** The place of a run in the line of a session that a store keeps. */
-export class RunLease implements RunSlot, QueuedRun {
+/** What a database says of a run that has the session: its token, the events it stored, and when it started. */
+export interface Grant {
+  readonly fencingToken: number;
+  readonly appendedEvents: number;
+  readonly startedAtMs?: number | undefined;
+}
+
+/** A run in a queue that a database keeps, and its slot. Decides what the run may still store, and how its end is stored. */
+export class RunLease implements RunSlot, QueuedRun, SessionLease {
   readonly id: string;
   readonly key: SessionKey;
+  readonly output: RunOutput;
   createdAtMs = Date.now();
   startedAtMs: number | undefined;
   rollbackOf: string | undefined;
-  session: Session | undefined;
-  log: RunEventLog | undefined;
-  /** It is no run: something else wants to be alone with the session. */
+  /** An operation that needs the session for itself and is not a run. */
   readonly isExclusive: boolean;
-  /** Whether its turn did not come at once, or it was begun by another replica. */
-  hasWaited = false;
-  /** It goes on without whoever asked for it. */
+  /** It waited for its slot, or another replica started it: its client knows that there is a run. */
+  wasAnnounced = false;
+  /** It goes on when the client that started it leaves. */
   isDetached = false;
-  /** Known once the run is in the store. */
+  /** Known once the database has the run. */
   ref: RunRef | undefined;
   fencingToken: number | undefined;
   readonly #running: LinkedAbort;
-  readonly #holder: LeaseHolder;
+  readonly #queue: LeaseQueue;
   readonly #ended = Promise.withResolvers<void>();
+  readonly #writes = new PendingWrites();
+  readonly #wakeSignal = new WakeSignal();
+  #waiting: Promise<RunLease> | undefined;
   #sessions: SessionService | undefined;
   #appendedEvents = 0;
   #hasStored = false;
   #isRelinquished = false;
   #isReleased = false;
   #evicted: AppError | undefined;
-  readonly #writes = new PendingWrites();
-  readonly #wakeSignal = new WakeSignal();
 
-  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, line: LeaseHolder) {
+  constructor(key: SessionKey, id: string | undefined, signal: AbortSignal, queue: LeaseQueue) {
     this.key = key;
     this.isExclusive = id === undefined;
     this.id = id ?? `hold-${randomUUID()}`;
+    this.output = new RunOutput(this.id);
     this.#running = new LinkedAbort(signal);
-    this.#holder = line;
+    this.#queue = queue;
   }
 
   get signal(): AbortSignal {
@@ -69,26 +78,39 @@ export class RunLease implements RunSlot, QueuedRun {
     return this.#ended.promise;
   }
 
-  /** Whether this replica has lost the run, or left it to others: it stores nothing more then. */
+  get isWaiting(): boolean {
+    return this.#waiting !== undefined && this.startedAtMs === undefined;
+  }
+
+  get isPersisted(): boolean {
+    return this.ref !== undefined;
+  }
+
+  /** This replica has lost the run or left it to others: it stores nothing more of it. */
   get isRelinquished(): boolean {
     return this.#isRelinquished;
   }
 
-  /** Whether the run is one of a session that is deleted. */
+  /** The session of the run is being deleted. */
   get isEvicted(): boolean {
     return this.#evicted !== undefined;
   }
 
-  begin({ ref, appendedEvents, startedAtMs }: ExistingLease, fencingToken: number, sessions: SessionService): void {
-    this.ref = ref;
+  slot(): MaybePromise<RunLease> {
+    return this.#waiting ?? this;
+  }
+
+  /** `granted` resolves when the run has its session. */
+  wait(granted: Promise<void>): void {
+    this.#waiting = granted.then(() => this);
+    this.#waiting.catch(() => {}); // the run may end before anybody waits for its slot
+  }
+
+  start({ fencingToken, appendedEvents, startedAtMs }: Grant, sessions: SessionService): void {
     this.fencingToken = fencingToken;
     this.#appendedEvents = appendedEvents;
     this.startedAtMs = startedAtMs ?? Date.now();
-    this.#sessions = new FencedSessions(sessions, {
-      key: this.key,
-      nextAppend: () => this.#nextAppend(ref, fencingToken),
-      relinquish: (reason) => this.relinquish(reason),
-    });
+    this.#sessions = new FencedSessions(sessions, this);
   }
 
   abort(reason: AppError): void {
@@ -102,23 +124,33 @@ export class RunLease implements RunSlot, QueuedRun {
     this.abort(reason);
   }
 
-  /** A replica that has slept does not wait until it is told that others have taken over. */
+  /** A replica that slept does not wait until it hears that others have taken over. */
   checkMayWrite(): void {
     if (this.#evicted) throw this.#evicted;
-    if (this.#isRelinquished || !this.#holder.isConnected()) throw leaseLost(this.id);
+    if (this.#isRelinquished || !this.#queue.isAlive) throw leaseLost(this.id);
   }
 
   trackWrite(write: Promise<unknown>): void {
     this.#writes.track(write);
   }
 
-  /** Ends the run here, and only here: in the store it stays as it is. */
+  nextAppend(): AppendGuard {
+    if (this.#evicted) throw this.#evicted;
+    if (this.#isRelinquished || !this.ref || this.fencingToken === undefined) throw leaseLost(this.id);
+    const { session, id: runId } = this.ref;
+    const eventIndex = this.#appendedEvents;
+    this.#appendedEvents += 1;
+    this.#hasStored = true;
+    return { session, runId, fencingToken: this.fencingToken, eventIndex };
+  }
+
+  /** Ends the run in this process only: the database keeps it as it is. */
   relinquish(reason: AppError): void {
     this.#isRelinquished = true;
     this.abort(reason);
   }
 
-  /** Resolves after `ms`, or when the turn may have come, or when the run shall end. */
+  /** Resolves after `ms`, or when the run may be the next, or when it is to end. */
   waitForWake(ms: number): Promise<void> {
     this.signal.addEventListener('abort', this.wake, { once: true });
     if (this.signal.aborted) this.wake();
@@ -132,12 +164,12 @@ export class RunLease implements RunSlot, QueuedRun {
     this.#isReleased = true;
     this.#running[Symbol.dispose]();
     this.signal.removeEventListener('abort', this.wake);
-    this.log?.end(failure);
-    // It is in the store, which would not take its end now either.
+    this.output.end(failure);
+    // The database has the run, and would not store its end now either.
     if (!this.#hasStored && failure instanceof AppError && failure.code === 'unavailable') this.#isRelinquished = true;
     try {
       if (this.#evicted) await this.#writes.settled();
-      await this.#holder.finish(this, this.#end(failure));
+      await this.#queue.finish(this, this.#end(failure));
     } finally {
       this.#ended.resolve();
     }
@@ -146,22 +178,14 @@ export class RunLease implements RunSlot, QueuedRun {
   #end(failure: unknown): RunEnd | undefined {
     if (this.isExclusive || (failure !== undefined && this.#isRefused)) return undefined;
     if (failure !== undefined) return outcomeOfFailure(failure);
-    const { status, error }: RunEnd = (this.session && deriveRun(this.session, this.id)) ?? { status: 'done' };
+    const { session } = this.output;
+    const { status, error }: RunEnd = (session && deriveRun(session, this.id)) ?? { status: 'done' };
     return { status, error };
   }
 
-  /** Whoever asked for the run was told that there is none: nothing was stored, and nobody waited for it. */
+  /** The client was told that there is no run: nothing was stored, and the run did not wait. */
   get #isRefused(): boolean {
-    return !this.hasWaited && !this.#hasStored && !this.signal.aborted;
-  }
-
-  #nextAppend({ session, id: runId }: RunRef, fencingToken: number): AppendGuard {
-    if (this.#evicted) throw this.#evicted;
-    if (this.#isRelinquished) throw leaseLost(this.id);
-    const eventIndex = this.#appendedEvents;
-    this.#appendedEvents += 1;
-    this.#hasStored = true;
-    return { session, runId, fencingToken, eventIndex };
+    return !this.wasAnnounced && !this.#hasStored && !this.signal.aborted;
   }
 }
 

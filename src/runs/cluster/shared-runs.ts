@@ -3,10 +3,10 @@ import { deriveRun } from '../../core/run-status.ts';
 import type { RunStore, StoredRun } from '../../core/run-store.ts';
 import type { StreamedEvent, Position, RunKey } from '../../core/runs.ts';
 import type { SessionService } from '../../core/services.ts';
-import type { EventLogMemory } from '../../runner/queue/event-log-memory.ts';
 import { isOver, type Run } from '../../schemas/run-record.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { type Follow, EventRelay } from './event-relay.ts';
+import type { LocalRuns } from '../local-runs.ts';
+import { EventRelay } from './event-relay.ts';
 import type { LeasedRunQueue } from './leased-queue.ts';
 import { positionOf, readMessage } from './messages.ts';
 import { RemoteRun } from './remote-run.ts';
@@ -16,32 +16,31 @@ export interface SharedRunsOptions {
   readonly store: RunStore;
   readonly queue: LeasedRunQueue;
   readonly sessions: SessionService;
-  /** What the feeds of this process hold together. */
-  readonly logMemory: EventLogMemory;
+  /** The runs of this replica, which the others may follow. */
+  readonly local: LocalRuns;
 }
 
-/** Pauses before a run is looked at again whose end nobody told; the last one counts for all that follow. */
+/** Pauses between two polls for the end of a run, should its notification get lost; the last one is repeated. */
 const pollMs = [100, 200, 400, 1_000];
 
-/** Who waits for the end of a run of another replica. */
+/** A client that waits for the end of a run of another replica. */
 interface Waiter {
   readonly wakeSignal: WakeSignal;
-  /** The run's key in the store, and the home that was asked to tell. */
+  /** The run's key in the store, and the owner that was asked to notify. */
   id?: string;
   notifiedBy?: string;
 }
 
-/** The runs of all replicas, as the store knows them. */
+/** Finds, cancels and follows the runs of all replicas through the database. */
 export class SharedRuns {
   readonly #options: SharedRunsOptions;
   readonly #remote = new Map<string, RemoteRun>();
   readonly #relay: EventRelay;
   readonly #waiting = new Set<Waiter>();
 
-  /** `follow`: where the frames of the runs of this replica come from. */
-  constructor(options: SharedRunsOptions, follow: Follow) {
+  constructor(options: SharedRunsOptions) {
     this.#options = options;
-    this.#relay = new EventRelay(options.store, follow);
+    this.#relay = new EventRelay(options.store, options.queue, options.local);
     options.store.listen(
       (text) => this.#onMessage(text),
       () => this.#onDisconnect(),
@@ -66,13 +65,13 @@ export class SharedRuns {
     return this.#options.store.findByIdempotencyKey(key, idempotencyKey);
   }
 
-  /** Tells a run that it shall end, wherever it is. */
+  /** Asks a run to end, whichever replica owns it. */
   async cancel(key: RunKey, reason: string): Promise<void> {
     const { store, queue } = this.#options;
     const stored = await store.find(key);
     if (!stored) return;
     await store.cancel(stored.ref, reason);
-    queue.end(stored.ref, reason);
+    queue.endRun(stored.ref, reason);
   }
 
   /** Resolves once a run is over. */
@@ -103,7 +102,9 @@ export class SharedRuns {
     const name = JSON.stringify(key);
     let remote = this.#remote.get(name);
     if (!remote) {
-      remote = new RemoteRun(key, this.#options, () => this.#remote.delete(name));
+      remote = new RemoteRun(key, { ...this.#options, logMemory: this.#options.local.logMemory }, () =>
+        this.#remote.delete(name),
+      );
       this.#remote.set(name, remote);
     }
     return remote.read(after, signal);
@@ -115,7 +116,7 @@ export class SharedRuns {
     await this.#options.store.close();
   }
 
-  /** A run that waited for answers may have got them: its events know. */
+  /** A run that waited for answers may have got them: the events of its session say so. */
   async #shown({ run }: StoredRun): Promise<Run> {
     if (run.status !== 'waiting') return run;
     const session = await this.#options.sessions.getSession({ ...run, sessionId: run.sessionId });
@@ -130,7 +131,7 @@ export class SharedRuns {
     if (!message) return;
     const { id } = message;
     if (message.type === 'go') this.queue.find({ id })?.wake();
-    else if (message.type === 'cancel') this.queue.end({ id }, message.reason);
+    else if (message.type === 'cancel') this.queue.endRun({ id }, message.reason);
     else if (message.type === 'wait') void this.#notifyEnd(id, message.from);
     else if (message.type === 'over') this.#wake(id);
     else if (message.type === 'join') this.#relay.subscribe(id, message.from, positionOf(message));
@@ -144,17 +145,17 @@ export class SharedRuns {
     }
   }
 
-  /** Tells another replica when a run is over here. */
-  async #notifyEnd(id: string, home: string): Promise<void> {
+  /** Notifies another replica when a run is over here. */
+  async #notifyEnd(id: string, replicaId: string): Promise<void> {
     await this.queue.find({ id })?.ended;
-    await this.#options.store.send(home, JSON.stringify({ type: 'over', id })).catch(() => {}); // it looks, too
+    await this.#options.store.send(replicaId, JSON.stringify({ type: 'over', id })).catch(() => {}); // it polls, too
   }
 
   #wake(id: string): void {
     for (const waiter of this.#waiting) if (waiter.id === id) waiter.wakeSignal.notify();
   }
 
-  /** What was missed is in the store. */
+  /** Messages may have been lost: everything polls now. */
   #onDisconnect(): void {
     for (const remote of this.#remote.values()) remote.wake();
     for (const lease of this.queue.all()) lease.wake();

@@ -1,34 +1,42 @@
 import { AppError } from '../../base/errors.ts';
 import { failureOf, outcomeOfFailure, deriveRun } from '../../core/run-status.ts';
 import { type TakenOverRun, takeOverBatch, type RunStore } from '../../core/run-store.ts';
-import type { RunKey } from '../../core/runs.ts';
 import type { RunLog } from '../../core/runtime.ts';
-import type { SessionService } from '../../core/services.ts';
+import type { Services, SessionService } from '../../core/services.ts';
 import { failureEvent } from '../../runner/failure-event.ts';
-import type { ExistingLease } from '../../runner/queue/run-queue.ts';
+import { rollBackRun } from '../../runner/fork-and-rewind.ts';
+import type { TakeoverQueue } from '../../runner/queue/run-queue.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { Session } from '../../schemas/session.ts';
-import { type LeasedRunQueue, cancelReason } from './leased-queue.ts';
+import type { BackgroundRuns } from '../background-runs.ts';
+import type { BackgroundWorker, Pending } from '../background-worker.ts';
+import type { LocalRuns } from '../local-runs.ts';
+import { cancelReason, type LeasedRunQueue } from './leased-queue.ts';
+
+/** Queues the run of a lost server: see `Runner.enqueueLost`. */
+export interface LostRunStarter {
+  enqueueLost(request: RunRequest, lost: TakenOverRun, queue: TakeoverQueue, signal: AbortSignal): Promise<Pending>;
+}
 
 export interface TakeoverOptions {
   readonly store: RunStore;
   readonly queue: LeasedRunQueue;
-  readonly sessions: SessionService;
-  /** Goes on with a run that has been claimed. Never rejects. */
-  readonly resume: (request: RunRequest, claim: ExistingLease) => Promise<void>;
-  /** Takes back the events of a run under a claim that was made for it. */
-  readonly rollBack: (key: RunKey, claim: ExistingLease) => Promise<void>;
+  readonly runner: LostRunStarter;
+  readonly services: Services;
+  readonly background: BackgroundRuns;
+  readonly local: LocalRuns;
+  readonly worker: BackgroundWorker;
   readonly log?: RunLog | undefined;
 }
 
 const pollMs = 500;
-/** A run that has lost so many homes more than it has stored events may be what kills them. */
+/** Poison-run guard: a run that lost its owner so often more than it stored events may be what kills them. */
 const maxTakeoversWithoutProgress = 10;
 
-/** Looks for runs whose replica is gone, and goes on with them. */
+/** Takes over runs whose owner died, and decides for each whether it is resumed or ended. */
 export class RunTakeover {
   readonly #options: TakeoverOptions;
-  /** Runs that go on, which the line may not know yet. */
+  /** Runs that are resumed, which the queue may not know yet. */
   readonly #resumed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -38,11 +46,11 @@ export class RunTakeover {
   }
 
   start(): void {
-    const takeOverLostRuns = async (): Promise<void> => {
-      await this.look();
-      if (!this.#isClosed) this.#timer = setTimeout(() => void takeOverLostRuns(), pollMs).unref();
+    const poll = async (): Promise<void> => {
+      await this.takeOverLostRuns();
+      if (!this.#isClosed) this.#timer = setTimeout(() => void poll(), pollMs).unref();
     };
-    this.#timer = setTimeout(() => void takeOverLostRuns(), 0); // never rejects
+    this.#timer = setTimeout(() => void poll(), 0); // never rejects
   }
 
   close(): void {
@@ -50,8 +58,8 @@ export class RunTakeover {
     clearTimeout(this.#timer);
   }
 
-  /** Looks once. */
-  async look(): Promise<void> {
+  /** Polls once. Never rejects. */
+  async takeOverLostRuns(): Promise<void> {
     const { store, queue, log } = this.#options;
     if (!queue.isConnected) return;
     try {
@@ -90,7 +98,7 @@ export class RunTakeover {
   }
 
   async #resume(run: TakenOverRun): Promise<void> {
-    const { sessions, resume } = this.#options;
+    const { sessions } = this.#options.services;
     const request = RunRequest.safeParse(JSON.parse(run.input));
     const session = await sessions.getSession(run.key);
     const derived = session && deriveRun(session, run.key.runId);
@@ -102,28 +110,51 @@ export class RunTakeover {
     } else {
       const { newMessage: _message, stateDelta: _delta, ...rest } = request.data;
       const begun = { ...(derived ? rest : request.data), invocationId: run.key.runId };
-      this.#remember(run, resume(begun, run));
+      this.#remember(run, this.#carryOn(run, begun));
     }
   }
 
-  async #rollBack(run: TakenOverRun, runId: string): Promise<void> {
+  /** Resumes a run to its end. Never rejects. */
+  async #carryOn(lost: TakenOverRun, request: RunRequest): Promise<void> {
+    const { queue, runner, background, local, worker, log } = this.#options;
+    const run = local.addBackground(lost.key);
     try {
-      await this.#options.rollBack({ ...run.key, runId }, run);
+      await local.replayStored(run);
+      await worker.begin(run, await runner.enqueueLost(request, lost, queue, run.signal));
+      await run.ended;
     } catch (error) {
-      this.#options.log?.warn({ err: error, runId }, 'a run could not be taken back');
+      background.remove(run);
+      run.end(error);
+      log?.warn({ err: error, runId: lost.key.runId }, 'a run could not go on');
     }
   }
 
-  /** Remembers a run for as long as it goes on. */
+  /** Finishes a rollback whose server was lost. Never rejects. */
+  async #rollBack(lost: TakenOverRun, runId: string): Promise<void> {
+    const { queue, services, log } = this.#options;
+    try {
+      const slot = await (await queue.takeOver(lost, 'rollback', new AbortController().signal)).slot();
+      try {
+        await rollBackRun({ ...services, sessions: slot.sessions ?? services.sessions }, lost.key, runId);
+      } finally {
+        await slot.release();
+      }
+    } catch (error) {
+      log?.warn({ err: error, runId }, 'a run could not be taken back');
+    }
+  }
+
+  /** Keeps the next poll from taking over a run that is being resumed. */
   #remember({ key: { runId } }: TakenOverRun, over: Promise<void>): void {
     this.#resumed.add(runId);
     void over.finally(() => this.#resumed.delete(runId)); // never rejects
   }
 
-  /** Ends a run that is not gone on with, and says so in its session. */
+  /** Ends a run that is not resumed, and stores an event that says so. */
   async #endRun(run: TakenOverRun, reason: AppError): Promise<void> {
-    const { queue, sessions } = this.#options;
-    const slot = await queue.acquire(run.key, 'queue', new AbortController().signal, { id: run.key.runId, claim: run });
+    const { queue, services } = this.#options;
+    const { sessions } = services;
+    const slot = await (await queue.takeOver(run, 'queue', new AbortController().signal)).slot();
     try {
       const session = await sessions.getSession(run.key);
       const derived = session && deriveRun(session, run.key.runId);
@@ -148,7 +179,7 @@ export class RunTakeover {
   }
 }
 
-/** Why a run is not to go on; `undefined` when it is. */
+/** Why a run is not resumed; `undefined` when it is. */
 function reasonNotToResume({
   cancel,
   kind,

@@ -1,15 +1,34 @@
 import { expect, it } from 'vitest';
-import { LocalRunQueue } from '../../../src/runner/queue/local-queue.ts';
+import { LocalRunQueue, type LocalSlot } from '../../../src/runner/queue/local-queue.ts';
+import type { OnBusy } from '../../../src/schemas/run.ts';
 
 const key = { appName: 'app', userId: 'u', sessionId: 's' };
 const open = new AbortController().signal;
 
+/** Resolves when the run has its session. */
+async function acquire(
+  queue: LocalRunQueue,
+  onBusy: OnBusy,
+  { id = 'run', session = key, signal = open } = {},
+): Promise<LocalSlot> {
+  const request = {
+    session,
+    runId: id,
+    kind: 'run',
+    onBusy,
+    request: { ...session, streaming: false },
+    isNew: true,
+    submission: undefined,
+  } as const;
+  return (await queue.acquire(request, signal)).slot();
+}
+
 it('lets runs of one session in one at a time, in the order they came', async () => {
   const queue = new LocalRunQueue();
   const order: number[] = [];
-  const first = await queue.acquire(key, 'queue', open);
+  const first = await acquire(queue, 'queue');
   const others = [1, 2, 3].map(async (number) => {
-    const slot = await queue.acquire(key, 'queue', open);
+    const slot = await acquire(queue, 'queue');
     order.push(number);
     slot.release();
   });
@@ -23,32 +42,32 @@ it('lets runs of one session in one at a time, in the order they came', async ()
 
 it('never makes runs of different sessions wait for each other', async () => {
   const queue = new LocalRunQueue();
-  await queue.acquire(key, 'queue', open);
+  await acquire(queue, 'queue');
 
-  const other = await queue.acquire({ ...key, sessionId: 't' }, 'reject', open);
+  const other = await acquire(queue, 'reject', { session: { ...key, sessionId: 't' } });
 
   expect(other.signal.aborted).toBe(false);
 });
 
 it('refuses a second run under the policy reject, and lets it in afterwards', async () => {
   const queue = new LocalRunQueue();
-  const slot = await queue.acquire(key, 'queue', open);
+  const slot = await acquire(queue, 'queue');
 
-  await expect(queue.acquire(key, 'reject', open)).rejects.toMatchObject({ code: 'session_busy' });
+  await expect(acquire(queue, 'reject')).rejects.toMatchObject({ code: 'session_busy' });
   slot.release();
 
-  await expect(queue.acquire(key, 'reject', open)).resolves.toBeDefined();
+  await expect(acquire(queue, 'reject')).resolves.toBeDefined();
 });
 
 it('ends the run in progress under the policy interrupt, and goes before those that wait', async () => {
   const queue = new LocalRunQueue();
   const order: string[] = [];
-  const running = await queue.acquire(key, 'queue', open);
-  const waiting = queue.acquire(key, 'queue', open).then((slot) => {
+  const running = await acquire(queue, 'queue');
+  const waiting = acquire(queue, 'queue').then((slot) => {
     order.push('waiting');
     slot.release();
   });
-  const interrupting = queue.acquire(key, 'interrupt', open).then((slot) => {
+  const interrupting = acquire(queue, 'interrupt').then((slot) => {
     order.push('interrupting');
     slot.release();
   });
@@ -62,18 +81,18 @@ it('ends the run in progress under the policy interrupt, and goes before those t
 
 it('bounds the line', async () => {
   const queue = new LocalRunQueue(1);
-  await queue.acquire(key, 'queue', open);
-  void queue.acquire(key, 'queue', open);
+  await acquire(queue, 'queue');
+  void acquire(queue, 'queue');
 
-  await expect(queue.acquire(key, 'queue', open)).rejects.toMatchObject({ code: 'queue_full' });
+  await expect(acquire(queue, 'queue')).rejects.toMatchObject({ code: 'queue_full' });
 });
 
 it('lets a caller leave the line, and goes on with the next', async () => {
   const queue = new LocalRunQueue();
   const leaver = new AbortController();
-  const first = await queue.acquire(key, 'queue', open);
-  const left = queue.acquire(key, 'queue', leaver.signal);
-  const next = queue.acquire(key, 'queue', open);
+  const first = await acquire(queue, 'queue');
+  const left = acquire(queue, 'queue', { signal: leaver.signal });
+  const next = acquire(queue, 'queue');
 
   leaver.abort(new Error('left'));
   await expect(left).rejects.toThrow('left');
@@ -84,9 +103,9 @@ it('lets a caller leave the line, and goes on with the next', async () => {
 
 it('takes a second release of the same turn for nothing', async () => {
   const queue = new LocalRunQueue();
-  const first = await queue.acquire(key, 'queue', open);
-  const second = queue.acquire(key, 'queue', open);
-  const third = queue.acquire(key, 'queue', open);
+  const first = await acquire(queue, 'queue');
+  const second = acquire(queue, 'queue');
+  const third = acquire(queue, 'queue');
 
   first.release();
   first.release();
@@ -99,9 +118,9 @@ it('takes a second release of the same turn for nothing', async () => {
 it('lets runs that go first in by the order they came, and tells all but the last to end', async () => {
   const queue = new LocalRunQueue();
   const begun: [string, boolean][] = [];
-  const first = await queue.acquire(key, 'queue', open, { id: 'first' });
+  const first = await acquire(queue, 'queue', { id: 'first' });
   const enter = async (id: string, policy: 'queue' | 'interrupt' | 'rollback'): Promise<void> => {
-    const slot = await queue.acquire(key, policy, open, { id });
+    const slot = await acquire(queue, policy, { id });
     await Promise.resolve();
     begun.push([`${id} ${slot.rollbackOf ?? ''}`, slot.signal.aborted]);
     slot.release();
@@ -121,12 +140,12 @@ it('lets runs that go first in by the order they came, and tells all but the las
 
 it('gives a session that is to be deleted to whoever deletes it, though a run does not end', async () => {
   const queue = new LocalRunQueue();
-  const hung = await queue.acquire(key, 'queue', open, { id: 'hung' });
-  const waiting = queue.acquire(key, 'interrupt', open, { id: 'waiting' });
+  const hung = await acquire(queue, 'queue', { id: 'hung' });
+  const waiting = acquire(queue, 'interrupt', { id: 'waiting' });
 
   const vacated = queue.acquireForDeletion(key, 1);
   await expect(waiting).rejects.toMatchObject({ code: 'session_not_found' });
-  const next = queue.acquire(key, 'queue', open, { id: 'next' });
+  const next = acquire(queue, 'queue', { id: 'next' });
   const hold = await vacated;
 
   expect(() => hung.checkMayWrite()).toThrow('Session not found: s');

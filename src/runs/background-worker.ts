@@ -1,0 +1,71 @@
+import { AppError, loggedError } from '../base/errors.ts';
+import { Semaphore } from '../base/semaphore.ts';
+import type { RunLog } from '../core/runtime.ts';
+import type { Event } from '../schemas/event.ts';
+import type { BackgroundRun, BackgroundRuns } from './background-runs.ts';
+import { recordOf } from './run-records.ts';
+
+/** A run that has stored its message: iterating it runs the agent. The signal aborts when the run is to end. */
+interface BegunRun extends AsyncIterable<Event> {
+  readonly signal: AbortSignal;
+}
+
+/** A run in the queue of its session. */
+export interface Pending {
+  readonly isWaiting: boolean;
+  readonly isPersisted: boolean;
+  begin(): Promise<BegunRun>;
+}
+
+/** Carries background runs from the queue to their end. Decides how many of them are at work at the same time. */
+export class BackgroundWorker {
+  readonly #background: BackgroundRuns;
+  readonly #permits: Semaphore;
+  readonly #log: RunLog | undefined;
+
+  constructor(background: BackgroundRuns, maxRuns: number, log: RunLog | undefined) {
+    this.#background = background;
+    this.#permits = new Semaphore(maxRuns);
+    this.#log = log;
+  }
+
+  /** Resolves once the run has stored its message, or waits for its session, and goes on with it. Throws why it was refused. */
+  async begin(run: BackgroundRun, pending: Pending): Promise<void> {
+    if (pending.isPersisted) run.persisted = recordOf(run.key, run);
+    const { isWaiting } = pending;
+    const begun = pending.begin();
+    void this.#work(run, begun); // never rejects: the run keeps its failure
+    if (!isWaiting) await begun;
+    run.accept();
+  }
+
+  async #work(run: BackgroundRun, begun: Promise<BegunRun>): Promise<void> {
+    let failure: unknown;
+    let hasPermit = false;
+    try {
+      const started = await begun;
+      run.startedAtMs = Date.now();
+      const events = started[Symbol.asyncIterator]();
+      hasPermit = await this.#acquirePermit(started.signal);
+      for (let next = await events.next(); !next.done; next = await events.next()) run.log.append(next.value);
+    } catch (error) {
+      failure = error;
+      const isForeseen = error instanceof AppError && error.errorId === undefined;
+      if (!isForeseen) this.#log?.warn({ ...loggedError(error), runId: run.key.runId }, 'run failed');
+    }
+    run.end(failure);
+    if (failure instanceof AppError && failure.code === 'session_not_found') this.#background.discard(run);
+    else this.#background.retain(run);
+    if (hasPermit) this.#permits.release();
+  }
+
+  /** Without a permit, the run was ended while it waited: iterating it stores why. */
+  async #acquirePermit(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#permits.acquire(signal);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
