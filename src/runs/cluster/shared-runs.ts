@@ -87,7 +87,8 @@ export class SharedRuns {
         if (!stored || isOver(stored.run.status)) return;
         const { ownerId, ref } = stored;
         if (ownerId !== undefined && ownerId !== waiter.notifiedBy) {
-          Object.assign(waiter, { id: ref.id, asked: ownerId });
+          waiter.id = ref.id;
+          waiter.notifiedBy = ownerId;
           await store.send(ownerId, JSON.stringify({ type: 'wait', id: ref.id, from: store.replicaId }));
         }
         await waiter.wakeSignal.wait(pollMs[look] ?? pollMs.at(-1) ?? 0);
