@@ -1,5 +1,5 @@
 // The entry 'agent-server': what agents, tools and plugins are written with. Loading it has to stay cheap: neither Fastify
-// nor an SDK of a provider, and no zod, is loaded before it is used (test/app/entries.test.ts).
+// nor an SDK of a provider is loaded before it is used (test/app/packed-package.test.ts).
 
 export { agentTool, type AgentToolSpec } from './agents/agent-tool.ts';
 export { runSubAgent } from './agents/enter.ts';

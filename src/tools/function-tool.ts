@@ -8,7 +8,7 @@ export interface FunctionToolSpec<Args> {
   readonly name: string;
   /** What the tool does and when to use it: the model decides by this. */
   readonly description: string;
-  /** The arguments, as a zod object or JSON Schema. Absent: the tool takes none. */
+  /** The arguments, as a zod object, another Standard Schema or JSON Schema. Absent: the tool takes none. */
   readonly parameters?: SchemaSource<Args>;
   /** What it answers with: told to the model, not checked. */
   readonly response?: SchemaSource<unknown>;

@@ -1,12 +1,34 @@
 import { z } from 'zod';
-import { AppError } from '../base/errors.ts';
+import { AppError, errorText } from '../base/errors.ts';
 import { cloneJson, type JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../core/runtime.ts';
 import { compileJsonSchema, type JsonSchemaCheck, pathText } from './json-schema-check.ts';
 import { jsonSchemaFrom } from './schema-dialects.ts';
 
-/** A shape as authors write it: a zod type, or JSON Schema (Gemini's upper-case types included). */
-export type SchemaSource<T> = z.ZodType<T> | JsonObject;
+/** A shape as authors write it: a zod type, another Standard Schema, or JSON Schema (Gemini's upper-case types included). */
+export type SchemaSource<T> = z.ZodType<T> | StandardSchema<T> | JsonObject;
+
+/** What a library's schema offers by https://standardschema.dev, as far as this server uses it. */
+export interface StandardSchema<T> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => MaybePromise<StandardResult<T>>;
+    /** Standard JSON Schema. Without it nobody can tell a model what to send. */
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+type StandardResult<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | {
+      readonly issues: readonly {
+        readonly message: string;
+        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+      }[];
+    };
 
 /** A value that fits, with defaults filled in, or what is wrong with it: one sentence each, starting with the path. */
 export type Checked<T> =
@@ -23,9 +45,10 @@ export interface ValueSchema<T> {
 /** A model that gets more than this at once does not mend it better. */
 const maxProblems = 20;
 
-/** Reads a schema source. Throws ConfigurationException when it is neither kind. */
+/** Reads a schema source. Throws ConfigurationException when it is of no kind that can be told to a model. */
 export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
   if (isZodType(source)) return { json: zodToJson(source), check: (value) => checkZod(source, value) };
+  if (isStandard(source)) return { json: standardToJson(source), check: (value) => checkStandard(source, value) };
   if ('safeParse' in source) {
     throw new AppError('ConfigurationException', 'A schema was made by an older zod; this server reads zod 4');
   }
@@ -46,6 +69,46 @@ export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
 
 /** By shape, not by class: an agent may bring its own copy of zod. */
 const isZodType = <T>(source: SchemaSource<T>): source is z.ZodType<T> => '_zod' in source;
+
+/** Of a zod 3 type only the older zod's own check below knows what to say. */
+const isStandard = <T>(source: StandardSchema<T> | JsonObject): source is StandardSchema<T> =>
+  '~standard' in source && !('safeParse' in source);
+
+function standardToJson<T>({ '~standard': { vendor, jsonSchema } }: StandardSchema<T>): JsonObject {
+  if (!jsonSchema) {
+    throw new AppError(
+      'ConfigurationException',
+      `A schema of "${vendor}" has no JSON Schema ("~standard".jsonSchema), which a model needs: use the library's wrapper for it, zod 4, or JSON Schema`,
+    );
+  }
+  try {
+    const { $schema: _, ...json } = jsonSchema.input({ target: 'draft-2020-12' });
+    return json;
+  } catch (error) {
+    throw new AppError(
+      'ConfigurationException',
+      `A schema of "${vendor}" cannot become JSON Schema: ${errorText(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function checkStandard<T>({ '~standard': standard }: StandardSchema<T>, value: unknown): MaybePromise<Checked<T>> {
+  const result = standard.validate(cloneJson(value));
+  return result instanceof Promise ? result.then(checkedByStandard) : checkedByStandard(result as StandardResult<T>);
+}
+
+function checkedByStandard<T>(result: StandardResult<T>): Checked<T> {
+  if (!result.issues) return { ok: true, value: result.value };
+  return refused(
+    result.issues.map(({ path = [], message }) => {
+      const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
+      return `${pathText(keys)}: ${message}`;
+    }),
+  );
+}
 
 function zodToJson(type: z.ZodType): JsonObject {
   const { $schema: _, ...json } = z.toJSONSchema(type, {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../../src/base/json.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';
+import type { StandardSchema } from '../../src/tools/value-schema.ts';
 import { toolContext } from './contexts.ts';
 
 const weather = functionTool({
@@ -189,4 +190,59 @@ it('keeps state that a tool writes in the delta of its event', async () => {
   await tool.run?.({}, ctx);
 
   expect(ctx.actions.stateDelta).toEqual({ count: 2 });
+});
+
+/** A library's schema of `{ city: string }` by Standard Schema. */
+const city = (
+  jsonSchema?: StandardSchema<{ city: string }>['~standard']['jsonSchema'],
+): StandardSchema<{ city: string }> => ({
+  '~standard': {
+    version: 1,
+    vendor: 'other',
+    validate: (value) => {
+      const given = (value as { city?: unknown }).city;
+      if (typeof given === 'string') return { value: { city: given.trim() } };
+      return { issues: [{ message: 'must be a text', path: [{ key: 'city' }] }] };
+    },
+    ...(jsonSchema && { jsonSchema }),
+  },
+});
+
+it('takes any Standard Schema that can become JSON Schema', async () => {
+  const json = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const asked: string[] = [];
+  const tool = functionTool({
+    name: 'greet',
+    description: 'Greets a city.',
+    parameters: city({
+      input: ({ target }) => {
+        asked.push(target);
+        return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...json };
+      },
+    }),
+    run: (args) => `Hello ${args.city}`,
+  });
+
+  expect(tool.declaration?.parameters).toEqual(json);
+  expect(asked).toEqual(['draft-2020-12']);
+  expect(await tool.run?.({ city: ' Rome ' }, toolContext())).toBe('Hello Rome');
+  expect(await tool.run?.({ city: 7 }, toolContext())).toMatchObject({
+    error: expect.stringContaining('city: must be a text'),
+  });
+});
+
+it('says what a Standard Schema lacks that no model could be told of', () => {
+  const make = (parameters: StandardSchema<{ city: string }>) => () =>
+    functionTool({ name: 'greet', description: '', parameters, run: () => '' });
+
+  expect(make(city())).toThrow('A schema of "other" has no JSON Schema');
+  expect(
+    make(
+      city({
+        input: () => {
+          throw new Error('no transforms');
+        },
+      }),
+    ),
+  ).toThrow('A schema of "other" cannot become JSON Schema: no transforms');
 });
