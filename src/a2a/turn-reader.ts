@@ -6,7 +6,7 @@ import type { A2aArtifact, A2aPart, A2aStatus, A2aTask, A2aUpdate } from './wire
 /** Something a peer said, ready to become an event. */
 export interface PeerItem {
   readonly parts: readonly Part[];
-  /** A piece of what a later item says whole. */
+  /** A chunk; a later item has the whole. */
   readonly partial?: boolean;
   /** Put together from pieces. */
   readonly aggregated?: boolean;
@@ -39,7 +39,7 @@ export class TurnReader {
   /** Calls the peer has shown, by id: a question repeats the call it is about. */
   readonly #calls = new Set<string>();
   readonly #openCalls = new Set<string>();
-  /** What the peer said last while it worked. */
+  /** The peer's last status text. */
   #lastWords: readonly Part[] = [];
   taskId: string | undefined;
   contextId: string | undefined;
@@ -51,7 +51,7 @@ export class TurnReader {
     return ends(task?.status?.state);
   }
 
-  /** `heard`: ids of artifacts of the task that came in earlier turns, and come again with the task as a whole. */
+  /** `knownArtifacts`: ids of artifacts of the task that came in earlier turns, and come again with the task as a whole. */
   constructor(knownArtifacts: readonly string[] = []) {
     for (const id of knownArtifacts) this.#artifacts.set(id, { parts: [], preview: [], isEmitted: true });
   }

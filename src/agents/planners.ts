@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Part } from '../schemas/content.ts';
 
-/** How a model is made to think before it acts. */
+/** Makes a model plan before it acts. */
 export interface Planner {
   /** Given to the model as its thinking settings. */
   readonly thinkingConfig?: JsonObject;

@@ -45,7 +45,7 @@ export interface RemoteAgentSpec {
 }
 
 /**
- * An agent on another server, spoken to over the Agent2Agent protocol. Whatever goes wrong there is an event with an
+ * An agent on another server, called over the Agent2Agent protocol. Its failures become an event with an
  * error, never the end of the run. Throws ConfigurationException for a bad name or timeout.
  */
 export function remoteAgent(spec: RemoteAgentSpec): Agent {

@@ -7,8 +7,8 @@ import { callModel } from './model-call.ts';
 import { stepTools } from './step-tools.ts';
 
 /**
- * Puts a question to the model that leads the context's agent, beside the agent's turn: with the callbacks around it
- * and in the count of the run, but nothing of it becomes part of the conversation.
+ * Calls the model of the context's agent outside the conversation: the model hooks run and the call counts for the run's
+ * limit, but no event results. For MCP sampling.
  */
 export async function callModelAside(
   definition: LlmDefinition,

@@ -28,7 +28,7 @@ export class AppModules {
   readonly #onNewFile: (file: string) => void;
   #edits = 1;
 
-  /** `onReach` is told of each file before it is read for the first time. */
+  /** `onReach` is called with each file before it is read for the first time. */
   constructor(onReach: (file: string) => void) {
     this.#onNewFile = onReach;
     open.set(this.#id, this);

@@ -18,11 +18,11 @@ interface Cache {
   uses: number;
   /** Calls that use it now. */
   active: number;
-  /** Retired: nobody uses it from now on. Gone: it is not at the provider any more. */
+  /** Retired: new calls do not use it. Gone: the provider has deleted it. */
   state: 'used' | 'retired' | 'gone';
 }
 
-/** What is known of one beginning: model, instruction and tools. */
+/** The state of one request prefix: model, instruction and tools. */
 interface Prefix {
   readonly fingerprint: string;
   /** Tokens of the last prompt that began with it; undefined before its first answer. */
@@ -52,7 +52,7 @@ export interface CacheCall {
 }
 
 /**
- * Keeps the beginnings of requests at Google. A beginning that comes a second time is cached; the cache serves all
+ * Caches request prefixes at Google. A prefix that is sent a second time is cached; the cache serves all
  * sessions until it was used `maxInvocations` times or its time is over, and is made anew when it is wanted again.
  */
 export class GeminiCaches {

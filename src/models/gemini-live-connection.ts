@@ -25,7 +25,7 @@ interface RawSocket {
 type SdkSocket = ReturnType<SocketFactory['create']>;
 type SocketFactory = ConstructorParameters<typeof Live>[2];
 
-/** One connection to the Live API. Messages wait here until they are read; when many do, the provider has to wait, too. */
+/** One connection to the Live API. Queues messages until they are read; pauses the socket while the queue is full. */
 export class LiveConnection {
   readonly #queue: LiveServerMessage[] = [];
   #session: Session | undefined;
@@ -72,7 +72,7 @@ export class LiveConnection {
     return this.#end;
   }
 
-  /** Whether the provider does not take what is sent as fast as it is sent. */
+  /** Whether the send buffer is full: the provider reads more slowly than we send. */
   get isCongested(): boolean {
     return (this.#raw?.bufferedAmount ?? 0) > maxUnsentBytes;
   }
@@ -94,7 +94,7 @@ export class LiveConnection {
     this.#wake = undefined;
   }
 
-  /** Says goodbye, and hangs up when nobody answers. */
+  /** Closes the connection; terminates the socket when the provider does not answer in time. */
   close(): void {
     if (this.#end || !this.#socket) return;
     this.#raw?.resume();

@@ -8,7 +8,7 @@ import type { UsageMetadata } from '../schemas/event.ts';
 export interface LiveReader {
   /** What a message says: fragments as they come; what they add up to when its sentence, or the turn, is over. */
   read(message: LiveServerMessage): ModelResponse[];
-  /** What is left when the connection breaks off. */
+  /** The incomplete rest when the connection breaks. */
   flush(): ModelResponse[];
   /** Whether the model has begun an answer that it has not ended. */
   readonly isAnswering: boolean;

@@ -12,8 +12,8 @@ interface ReplayedTurn {
 }
 
 /**
- * What has to be said again when a conversation goes on over another connection: what both said since the provider last
- * gave a handle for it, and what the client said since it last got an answer.
+ * What to send again when a conversation continues over a new connection: both sides' texts since the provider's last
+ * resumption handle, and the client's inputs that have no answer yet.
  */
 export class ReplayBuffer {
   readonly #isResumable: boolean;
@@ -65,13 +65,13 @@ export class ReplayBuffer {
     this.#mediaSize = 0;
   }
 
-  /** What to begin another connection with: what has been said, and what is still to be answered. */
+  /** What a new connection starts with: the history, and the inputs without an answer. */
   replay(): { history: Content[]; inputs: LiveInput[] } {
     const said = this.#turns.filter(({ input }) => !input || !this.#unanswered.includes(input));
     return { history: said.map(({ content }) => content), inputs: [...this.#unanswered] };
   }
 
-  /** From now on the provider remembers what was said; of a question without an answer that is not certain. */
+  /** The provider has stored the conversation up to this handle. Unanswered messages may be missing there and stay. */
   #saveHandle(handle: string): void {
     this.#handle = handle;
     this.#unanswered = this.#unanswered.filter(({ kind }) => this.#isAnswerDue && kind === 'content');

@@ -10,7 +10,7 @@ import { sendLive } from './gemini-live-send.ts';
 import { toLiveConfig } from './gemini-live-setup.ts';
 import { type GeminiService, toGeminiTurns } from './gemini-request.ts';
 
-/** Connections one after another that bring nothing, before the conversation is given up. */
+/** Failed connections in a row before the conversation fails. */
 const maxTries = 5;
 const firstDelayMs = 250;
 /** A connection that lasted so long was a good one, also when nothing was said. */
@@ -26,8 +26,8 @@ export interface GeminiLiveOptions {
 }
 
 /**
- * Talks with a Gemini model over the Live API. A connection that breaks, or that the provider says it will end, is
- * followed by another which goes on where it ended. Throws ModelError.
+ * A live conversation with a Gemini model over the Live API. When a connection breaks, or the provider announces its end,
+ * a new connection continues the conversation. Throws ModelError.
  */
 export async function* geminiLive(
   request: ModelRequest,
@@ -83,7 +83,7 @@ class GeminiLiveSession implements Disposable {
     }
   }
 
-  /** Yields what comes over one connection. Returns whether the conversation goes on over another. */
+  /** Yields the responses of one connection. Returns whether the conversation continues over another one. */
   async *#read(connection: LiveConnection, reader: LiveReader): AsyncGenerator<ModelResponse, boolean, void> {
     const openedAt = performance.now();
     let isLeaving = false;
@@ -135,7 +135,7 @@ class GeminiLiveSession implements Disposable {
     }
   }
 
-  /** Tells the provider what it cannot know: the history at first, later what got lost on the way. */
+  /** Sends the history on the first connection, and the lost inputs on later ones. */
   #start(connection: LiveConnection, isFirst: boolean): void {
     const { history, inputs } = isFirst ? { history: [], inputs: [] } : this.#replayBuffer.replay();
     const isKnown = this.#replayBuffer.handle !== undefined;
@@ -150,7 +150,7 @@ class GeminiLiveSession implements Disposable {
     this.#connectionOpened?.();
   }
 
-  /** Hands on what the client says, to whichever connection there is. */
+  /** Forwards the client's input to the current connection. */
   async #forwardInput(input: AsyncIterable<LiveInput>): Promise<void> {
     try {
       for await (const one of input) {
