@@ -97,7 +97,7 @@ function standardToJson<T>({ '~standard': { vendor, jsonSchema } }: StandardSche
 
 function checkStandard<T>({ '~standard': standard }: StandardSchema<T>, value: unknown): MaybePromise<Checked<T>> {
   const result = standard.validate(cloneJson(value));
-  return result instanceof Promise ? result.then(checkedByStandard) : checkedByStandard(result as StandardResult<T>);
+  return result instanceof Promise ? result.then(checkedByStandard) : checkedByStandard(result);
 }
 
 function checkedByStandard<T>(result: StandardResult<T>): Checked<T> {
