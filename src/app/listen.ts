@@ -24,7 +24,7 @@ export function urlOf(address: string, port: number): string {
 export function hostFault({ host, insecure, dev }: Config): string | undefined {
   if (isLoopback(host)) return undefined;
   if (dev) {
-    return `--dev lets whoever reaches the server write agents, which run with its rights: it works with --host 127.0.0.1 only, not with ${host}`;
+    return `--dev lets every client write agents, which run with the rights of the server: it works with --host 127.0.0.1 only, not with ${host}`;
   }
   if (!insecure) {
     return `--host ${host} is reachable by others, and nothing would ask them who they are: add --insecure to allow that`;
