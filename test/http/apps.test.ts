@@ -41,7 +41,8 @@ it.each(['true', '1', 'YES', 'on'])('lists apps in detail with detailed=%s, and 
         description: '',
         language: 'typescript',
         isComputerUse: false,
-        error: 'Agent file of app "broken" has no rootAgent',
+        // Where it was thrown follows: here, by this test.
+        error: expect.stringMatching(/^Agent file of app "broken" has no rootAgent \(at /) as string,
       },
       { name: 'team', rootAgentName: 'boss', description: 'Leads', language: 'yaml', isComputerUse: false },
     ],

@@ -48,9 +48,13 @@ it('says the id on streams, refusals, and in the log', async () => {
     [413, named['x-request-id']],
     [400, named['x-request-id']],
   ]);
-  expect(logged.map(({ message, fields }) => [message, fields])).toMatchObject([
-    ['stream failed', { requestId: named['x-request-id'] }],
-    ['request failed', { requestId: named['x-request-id'] }],
+  const records = logged.map(({ message, fields }) => [message, fields]);
+  const errorId = expect.any(String) as string;
+  expect(records).toMatchObject([
+    ['internal error', { err: { message: 'broken' }, errorId }],
+    ['stream failed', { requestId: named['x-request-id'], errorId }],
+    ['internal error', { err: { message: 'broken' }, errorId }],
+    ['request failed', { requestId: named['x-request-id'], errorId }],
   ]);
 });
 

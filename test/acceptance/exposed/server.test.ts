@@ -154,7 +154,7 @@ it('takes what a client says for the user’s, on every way in', async () => {
   for (const [path, json] of ways) {
     expect((await exposed.fetchJson(path, { json })).body).toMatchObject({
       status: 400,
-      detail: expect.stringContaining('only models say') as string,
+      detail: expect.stringContaining('only models may use') as string,
     });
   }
 });
