@@ -70,7 +70,7 @@ it.each([
   ['{"content":{"parts":[]}}', 'at least one part'],
   ['{"content":{"parts":[{}]}}', 'empty part'],
   ['{"content":{"parts":"x"}}', 'content'],
-  ['{"content":{"parts":[{"functionCall":{"name":"adk_request_confirmation"}}]}}', 'only models say'],
+  ['{"content":{"parts":[{"functionCall":{"name":"adk_request_confirmation"}}]}}', 'only models may use'],
   ['{"blob":{"mimeType":"audio/pcm"}}', 'blob.data'],
   ['{"blob":{"mimeType":"audio/pcm","data":"***"}}', 'base64'],
   ['{"close":"yes"}', 'close'],
