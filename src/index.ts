@@ -100,7 +100,7 @@ export { type Event, type EventActions, isFinalResponse, newActions } from './sc
 export type { MemoryEntry } from './schemas/records.ts';
 export type { RunConfig, RunRequest } from './schemas/run.ts';
 export type { Script, ScriptRule } from './schemas/script.ts';
-export type { Session, SessionKey, SessionOwner, State } from './schemas/session.ts';
+export type { ReadonlySession, Session, SessionKey, SessionOwner, State } from './schemas/session.ts';
 export type { AuthConfig, AuthCredential, AuthScheme } from './tools/auth/auth-config.ts';
 export { CredentialSource } from './tools/auth/credential-source.ts';
 export { type CredentialStore, InMemoryCredentials } from './tools/auth/credential-store.ts';

@@ -6,7 +6,7 @@ import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
 import { textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import { keyOf, type State } from '../schemas/session.ts';
+import { keyOf, type State, writable } from '../schemas/session.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
 import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
 import { runSubAgent } from './enter.ts';
@@ -94,12 +94,12 @@ async function messageFrom(args: JsonObject, input: ValueSchema<unknown> | undef
 async function runInOwnSession(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<Event | undefined> {
   const ctx = await ownSessionContext(spec, message, caller);
   const { sessions } = ctx.services;
-  await sessions.appendEvent(ctx.session, newEvent(ctx, 'user', { content: textContent('user', message) }));
+  await sessions.appendEvent(writable(ctx.session), newEvent(ctx, 'user', { content: textContent('user', message) }));
   let last: Event | undefined;
   for await (const event of runSubAgent(spec.agent, ctx)) {
     if (event.partial) continue;
     const shown = hasHook(ctx, 'onEvent') ? await reviewEvent(ctx, event) : event;
-    await sessions.appendEvent(ctx.session, shown);
+    await sessions.appendEvent(writable(ctx.session), shown);
     copyChanges(shown, caller);
     if (shown.content) last = shown;
     if (shown.errorCode !== undefined) last = shown;

@@ -8,7 +8,7 @@ import { StateView } from '../core/state.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import { type EventActions, functionCalls, newActions, type ToolConfirmation } from '../schemas/event.ts';
 import type { MemoryEntry } from '../schemas/records.ts';
-import { keyOf, type Session } from '../schemas/session.ts';
+import { keyOf, type ReadonlySession } from '../schemas/session.ts';
 import { credentialOf } from './credential-state.ts';
 
 /** The context that the callbacks of one step share: their changes go into the actions of one event. */
@@ -38,7 +38,7 @@ export class CallbackContextImpl implements CallbackContext {
     return this.run.userContent;
   }
 
-  get session(): Session {
+  get session(): ReadonlySession {
     return this.run.session;
   }
 

@@ -1,8 +1,8 @@
 import { deepFreeze, define, isJsonObject, type JsonObject } from '../base/json.ts';
-import type { Session } from '../schemas/session.ts';
+import type { ReadonlySession, Session } from '../schemas/session.ts';
 
 /** The users' credentials, by the run's session object. Not in the state, because clients can write state. */
-const credentials = new WeakMap<Session, Map<string, JsonObject>>();
+const credentials = new WeakMap<ReadonlySession, Map<string, JsonObject>>();
 
 /** Keeps a credential for the rest of the invocation and shows it in the state, as ADK does. It is never stored. */
 export function keepCredential(session: Session, authConfig: JsonObject, credential: JsonObject): void {
@@ -14,7 +14,7 @@ export function keepCredential(session: Session, authConfig: JsonObject, credent
 }
 
 /** The credential the user gave for the AuthConfig in this invocation. */
-export function credentialOf(session: Session, authConfig: JsonObject): JsonObject | undefined {
+export function credentialOf(session: ReadonlySession, authConfig: JsonObject): JsonObject | undefined {
   const key = credentialKeyOf(authConfig);
   const credential = key === undefined ? undefined : credentials.get(session)?.get(key);
   return isJsonObject(credential) ? credential : undefined;

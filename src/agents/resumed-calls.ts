@@ -5,6 +5,7 @@ import { isImported } from '../core/imported-events.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { FunctionCall, FunctionResponse } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses, ToolConfirmation } from '../schemas/event.ts';
+import { writable } from '../schemas/session.ts';
 import { newestWithContent } from './continuation.ts';
 import { keepCredential } from './credential-state.ts';
 import { requestNames } from './reserved-names.ts';
@@ -153,5 +154,5 @@ async function acceptCredential(
   const credential = credentials
     ? await credentials.exchange({ ...request, owner: session, answer: response }, signal)
     : (response['exchangedAuthCredential'] ?? response['exchanged_auth_credential'] ?? response['rawAuthCredential']);
-  if (isJsonObject(credential)) keepCredential(session, request.authConfig, credential);
+  if (isJsonObject(credential)) keepCredential(writable(session), request.authConfig, credential);
 }

@@ -5,7 +5,7 @@ import type { Content, Part } from '../schemas/content.ts';
 import type { Event, EventActions, ToolConfirmation } from '../schemas/event.ts';
 import type { MemoryEntry } from '../schemas/records.ts';
 import type { RunConfig } from '../schemas/run.ts';
-import type { Session } from '../schemas/session.ts';
+import type { ReadonlySession } from '../schemas/session.ts';
 import type { CredentialExchanger } from './auth.ts';
 import type { CustomMetrics } from './custom-metric.ts';
 import type {
@@ -102,7 +102,7 @@ export interface ReadonlyContext {
   readonly agent: Agent;
   readonly branch?: string;
   /** The live session: its state is what the run has made of it so far. Read it, change it through a StateView only. */
-  readonly session: Session;
+  readonly session: ReadonlySession;
   readonly userContent?: Content;
   readonly signal: AbortSignal;
   readonly log?: RunLog;
@@ -151,7 +151,7 @@ export interface CallbackContext {
   /** What the event made from this step will carry: state and artifact changes, transfer, escalation. */
   readonly actions: EventActions;
   readonly userContent?: Content;
-  readonly session: Session;
+  readonly session: ReadonlySession;
   readonly data: Map<string, unknown>;
   readonly signal: AbortSignal;
   /** Stores a version and notes it in `actions.artifactDelta`. Throws `not_supported` without an artifact service. */
@@ -330,7 +330,7 @@ export interface AgentCallbacks {
 export interface Plugin {
   readonly name: string;
   /** Called once when a run starts, with the state the request brings: false leaves the plugin out of that run. Absent: every run. */
-  appliesTo?(params: { readonly session: Session }): boolean;
+  appliesTo?(params: { readonly session: ReadonlySession }): boolean;
   /** The result is stored in the place of the user's message. */
   readonly onUserMessage?: Hook<OnUserMessageParams, Content>;
   /** The result becomes the only event of the run; no agent runs. */

@@ -2,7 +2,15 @@ import type { JsonObject } from '../base/json.ts';
 import type { Content, Part } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { ArtifactVersion, ListEventsResponse, MemoryEntry } from '../schemas/records.ts';
-import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
+import type {
+  Generation,
+  GetSessionConfig,
+  ReadonlySession,
+  Session,
+  SessionKey,
+  SessionOwner,
+  State,
+} from '../schemas/session.ts';
 
 /**
  * Stores sessions. `appendEvent` is the only way to store an event and its state changes; the event is durable once it
@@ -170,7 +178,7 @@ export interface StoredArtifactVersion extends ArtifactVersion {
 /** Searches messages across the sessions of one user of one app. */
 export interface MemoryService {
   /** Adds the session's messages, and replaces earlier ones of the same session. */
-  addSessionToMemory(session: Session): Promise<void>;
+  addSessionToMemory(session: ReadonlySession): Promise<void>;
   /** Entries that contain any word of the query, oldest first. Words are runs of Unicode letters and digits; case is ignored. */
   searchMemory(owner: SessionOwner, query: string): Promise<MemoryEntry[]>;
   /** Deletes the entries of a session. */

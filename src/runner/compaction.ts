@@ -3,6 +3,7 @@ import { newEvent } from '../core/new-event.ts';
 import type { EventsCompactionConfig, RunContext } from '../core/runtime.ts';
 import type { EventsSummarizer } from '../core/services.ts';
 import { type Event, newActions } from '../schemas/event.ts';
+import { writable } from '../schemas/session.ts';
 
 /**
  * Sliding-window compaction, asked after each successful run: once `compactionInterval` invocations are not covered by
@@ -25,7 +26,7 @@ export async function compactAfterRun(ctx: RunContext, summarizer: EventsSummari
       },
     },
   });
-  return ctx.services.sessions.appendEvent(ctx.session, event);
+  return ctx.services.sessions.appendEvent(writable(ctx.session), event);
 }
 
 /** The events to summarise now; empty when it is too early or the window is not configured. */

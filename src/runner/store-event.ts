@@ -3,11 +3,12 @@ import { freezeEvent } from '../core/frozen-event.ts';
 import { hasHook, reviewEvent } from '../core/hooks.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
+import { writable } from '../schemas/session.ts';
 
 /** Freezes and stores an event. Throws `agent_failed` for one that cannot become JSON: with it, no store could give the session back. */
 export function append(event: Event, { services, session }: RunContext): Promise<Event> {
   const fault = event.partial ? undefined : freezeEvent(event);
-  if (fault === undefined) return services.sessions.appendEvent(session, event);
+  if (fault === undefined) return services.sessions.appendEvent(writable(session), event);
   const why = `An event of "${event.author}" cannot be stored: ${fault}`;
   return Promise.reject(new AppError('agent_failed', why));
 }

@@ -10,7 +10,7 @@ import type { RunContext } from '../core/runtime.ts';
 import { asUserMessage, type Content, functionResponsesOf, modelPartIn, type Part } from '../schemas/content.ts';
 import { functionCalls, newActions } from '../schemas/event.ts';
 import type { RunRequest } from '../schemas/run.ts';
-import type { Session, State } from '../schemas/session.ts';
+import type { ReadonlySession, Session, State } from '../schemas/session.ts';
 import { withConfirmation } from './plain-text-confirmation.ts';
 import { append } from './store-event.ts';
 
@@ -75,7 +75,7 @@ export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'new
 }
 
 /** Throws FunctionCallNotFound for a message whose answers are all to calls that nobody has made: no model could read it. */
-function checkAnswers(message: Content, { events }: Session): void {
+function checkAnswers(message: Content, { events }: ReadonlySession): void {
   const answers = functionResponsesOf(message);
   const missing = answers.find(({ name }) => name !== requestNames.input);
   if (!missing) return;

@@ -38,6 +38,15 @@ export const Session = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof Session> & { readonly [generation]?: Generation };
 
+/** A session as authors' code sees it: what it writes goes through the context's `state` and its events, or is lost. */
+export type ReadonlySession = Readonly<Omit<Session, 'state' | 'events'>> & {
+  readonly state: Readonly<State>;
+  readonly events: readonly Readonly<Event>[];
+};
+
+/** The same session for the runtime's own writes: what stores append an event to has to be told of it. */
+export const writable = (session: ReadonlySession): Session => session as Session;
+
 export const keyOf = (session: Pick<Session, 'id' | 'appName' | 'userId'>): SessionKey => ({
   appName: session.appName,
   userId: session.userId,

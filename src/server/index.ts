@@ -43,7 +43,15 @@ export type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 export { Event, EventActions } from '../schemas/event.ts';
 export type { ArtifactVersion, ListEventsResponse, MemoryEntry } from '../schemas/records.ts';
 export { RunConfig, RunRequest } from '../schemas/run.ts';
-export type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
+export type {
+  Generation,
+  GetSessionConfig,
+  ReadonlySession,
+  Session,
+  SessionKey,
+  SessionOwner,
+  State,
+} from '../schemas/session.ts';
 export { generation, keyOf } from '../schemas/session.ts';
 export { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
 export { InMemoryMemories } from '../services/memories/in-memory.ts';

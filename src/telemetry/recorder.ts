@@ -1,7 +1,7 @@
 import { LinkedList } from '../base/linked-list.ts';
 import type { LiveSpan, SpanKind, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { TraceSpan } from '../schemas/records.ts';
-import type { Session, SessionKey, SessionOwner } from '../schemas/session.ts';
+import type { ReadonlySession, SessionKey, SessionOwner } from '../schemas/session.ts';
 import { SessionHistory } from './session-history.ts';
 import { SessionIndex, type SessionTraces } from './session-index.ts';
 import { adkSpan, attributesOf, eventIdKey, listedSpan } from './span-view.ts';
@@ -86,7 +86,7 @@ export class TraceRecorder implements SpanSink {
     this.#makeRoom(log);
   }
 
-  historyOf(span: SpanRecord, session: Session): SessionHistory | undefined {
+  historyOf(span: SpanRecord, session: ReadonlySession): SessionHistory | undefined {
     const { log } = span;
     if (!(log instanceof TraceLog) || log.isDropped) return undefined;
     if (!log.sessions) this.#index();

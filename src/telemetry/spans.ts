@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTrace } from '@opentelemetry/api';
 import { errorText } from '../base/errors.ts';
 import type { SpanKind } from '../schemas/extensions.ts';
-import type { Session } from '../schemas/session.ts';
+import type { ReadonlySession } from '../schemas/session.ts';
 import { LazyJson, type LazyText } from './lazy-text.ts';
 import { measure } from './metrics.ts';
 import type { SessionHistory } from './session-history.ts';
@@ -37,7 +37,7 @@ export interface SpanSink {
   opened?(span: SpanRecord): void;
   ended(span: SpanRecord): void;
   /** The shared history of the span's session. `undefined` when the span is not kept. */
-  historyOf?(span: SpanRecord, session: Session): SessionHistory | undefined;
+  historyOf?(span: SpanRecord, session: ReadonlySession): SessionHistory | undefined;
 }
 
 /** A span that is still open. Pass `context` to the spans inside it (as `ctx.trace`). */
@@ -47,7 +47,7 @@ export interface OpenSpan {
   /** Sets an attribute whose text is made when the trace is read, and the memory it takes until then. */
   setLazy(name: string, value: LazyText, bytes: number): void;
   /** The history of a session that all its traces share, brought up to date. `undefined` when the span is not kept. */
-  historyOf(session: Session): SessionHistory | undefined;
+  historyOf(session: ReadonlySession): SessionHistory | undefined;
   /** Notes an error, and the `file:line` that threw it if that may be known; the span still has to end. */
   fail(error: unknown, where?: string): void;
   end(): void;
@@ -185,7 +185,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     this.#otel?.span.setAttribute(name, value.text());
   }
 
-  historyOf(session: Session): SessionHistory | undefined {
+  historyOf(session: ReadonlySession): SessionHistory | undefined {
     return this.sink?.historyOf?.(this, session);
   }
 

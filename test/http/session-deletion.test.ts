@@ -3,6 +3,7 @@ import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, RunContext } from '../../src/core/runtime.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Run } from '../../src/schemas/run-record.ts';
+import type { Session } from '../../src/schemas/session.ts';
 import { SteppedAgent, stores, withStores } from './run-server.ts';
 
 const runServer = withStores();
@@ -75,7 +76,7 @@ class StubbornAgent implements Agent {
     const { appName, userId, id: sessionId } = ctx.session;
     const event = newEvent(ctx, this.name, { content: textContent('model', 'late') });
     for (const write of [
-      () => sessions.appendEvent(ctx.session, event),
+      () => sessions.appendEvent(ctx.session as Session, event),
       () => artifacts!.saveArtifact({ appName, userId, sessionId }, 'late', { text: 'late' }),
     ]) {
       await write().catch((error: unknown) => this.outcomes.push(error));

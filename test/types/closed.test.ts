@@ -1,4 +1,11 @@
-import { type Content, newEvent, type RunConfig, type RunContext, type RunRequest } from 'agent-server';
+import {
+  type CallbackContext,
+  type Content,
+  newEvent,
+  type RunConfig,
+  type RunContext,
+  type RunRequest,
+} from 'agent-server';
 import { expect, expectTypeOf, it } from 'vitest';
 import { Content as ContentSchema, type Part } from '../../src/schemas/content.ts';
 import { Event } from '../../src/schemas/event.ts';
@@ -26,6 +33,23 @@ it('has misspelled fields refused by the compiler', () => {
   const part: Part = { function_call: { name: 'f' } };
 
   expect([request, content, config, limited, part]).toHaveLength(5);
+});
+
+it('has writes to the session of a context refused by the compiler', () => {
+  const write = ({ session }: CallbackContext): void => {
+    // @ts-expect-error: `state.set` of the context is the way
+    session.state['color'] = 'blue';
+    // @ts-expect-error: events are stored by the runtime
+    session.events.push({});
+    // @ts-expect-error: nobody renames a session
+    session.id = 'other';
+  };
+  const writeInRun = ({ session }: RunContext): void => {
+    // @ts-expect-error: agents put changes into the events they yield
+    session.state['color'] = 'blue';
+  };
+
+  expect([write, writeInRun]).toHaveLength(2);
 });
 
 it('lets what it does not know pass at run time', () => {

@@ -1,7 +1,7 @@
 import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
-import type { Session } from '../../schemas/session.ts';
+import type { ReadonlySession } from '../../schemas/session.ts';
 import type { LazyText } from '../../telemetry/lazy-text.ts';
 import { SessionHistory } from '../../telemetry/session-history.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
@@ -37,7 +37,7 @@ export function rebuildableRequest(
   { model, config }: ModelRequest,
   source: ContentsSource,
   span: OpenSpan,
-  session: Session,
+  session: ReadonlySession,
 ): HeldRequest {
   const { systemInstruction = '' } = config;
   // Tools are shared by all requests of the agent.
