@@ -2,11 +2,15 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-/** What takes minutes, and seldom breaks alone: kills, outages, fuzz, soak, Pyodide, and journeys through the browser. */
+/**
+ * What takes minutes, and seldom breaks alone: kills, outages, fuzz, soak, Pyodide, the package in a folder of its own,
+ * and journeys through the browser.
+ */
 const long = [
   'test/acceptance/durable/**/*.test.ts',
   'test/acceptance/hostile/{endless-requests,fuzz,many-sessions,swarms}.test.ts',
   'test/acceptance/live/{many,official-ui}.test.ts',
+  'test/app/packed-package.test.ts',
   'test/chaos/**/*.test.ts',
   'test/code/{memory,python-sandbox,python-walls}.test.ts',
   'test/dev-ui/{accessibility,artifacts,branches,evals,graph,hostile,keyboard,live,memory,repeat,runs,sessions}.test.ts',
