@@ -175,9 +175,11 @@ it('says so when the agent would have to ask the user', async () => {
 
 it('stops the agent when the run is cancelled', async () => {
   let stopped = false;
+  const cancel = new AbortController();
   const agent: Agent = {
     name: 'helper',
     async *run(ctx) {
+      setImmediate(() => cancel.abort(new Error('cancelled')));
       await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('stopped'))));
       yield newEvent(ctx, 'helper');
     },
@@ -192,8 +194,6 @@ it('stops the agent when the run is cancelled', async () => {
       }
     },
   };
-  const cancel = new AbortController();
-  setTimeout(() => cancel.abort(new Error('cancelled')), 5);
 
   await expect(conversationWith({ agent: watched }).conversation.send('go', { signal: cancel.signal })).rejects.toThrow(
     'cancelled',
