@@ -13,7 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['base'],
   ['schemas'],
   ['core'],
-  ['models', 'tools', 'services', 'plugins', 'telemetry', 'a2a', 'code'],
+  ['models', 'tools', 'services', 'plugins', 'telemetry', 'a2a', 'code', 'identity'],
   ['agents'],
   ['runner', 'loaders'],
   ['runs'],
