@@ -33,6 +33,7 @@ export function noteRequest(
   { session }: RunContext,
   contentsSource?: ContentsSource,
 ): void {
+  if (!span.isRecorded) return;
   const { topP, maxOutputTokens } = request.config;
   if (topP !== undefined) span.set({ 'gen_ai.request.top_p': topP });
   if (maxOutputTokens !== undefined) span.set({ 'gen_ai.request.max_tokens': maxOutputTokens });
@@ -64,10 +65,14 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
   }
   if (finishReason !== undefined) attributes['gen_ai.response.finish_reasons'] = reasonList(finishReason);
   span.set(attributes);
+  if (span.isRecorded) noteResponse(span, event);
+  span.end();
+}
+
+function noteResponse(span: OpenSpan, event: Event): void {
   const bytes = eventMemoryBytes(event, maxAnswerBytes);
   const held = bytes > maxAnswerBytes ? truncate(event, maxAnswerBytes) : event;
   span.setLazy('gcp.vertex.agent.llm_response', new LazyResponse(held), Math.min(bytes, maxAnswerBytes));
-  span.end();
 }
 
 const reasonLists = new Map<string, readonly string[]>();

@@ -160,6 +160,11 @@ export const Config = z.strictObject({
       value: 'COUNT',
     },
   ),
+  maxTracesPerSecond: setting(
+    wholeNumber(1).default(500),
+    'Most runs per second to record traces of, after a burst of twice as many; those beyond leave no trace',
+    { value: 'COUNT' },
+  ),
   logLevel: setting(
     z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

@@ -86,6 +86,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
   const traces = new TraceRecorder({
     maxBytes: config.maxTraceBytes,
     maxSpans: config.maxSpans,
+    maxTracesPerSecond: config.maxTracesPerSecond,
     ttlMs: config.traceTtl,
   });
   const opened = openServices({

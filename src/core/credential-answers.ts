@@ -21,8 +21,8 @@ export interface PublicMessage {
  * answer is recognised by its call id even under another name.
  */
 export function withoutCredentials(message: Content, events: readonly Event[] = []): PublicMessage {
+  if (!message.parts.some(({ functionResponse }) => functionResponse)) return { message, answers: none };
   const answers = new Map<string, JsonObject>();
-  if (!message.parts.some(({ functionResponse }) => functionResponse)) return { message, answers };
   const asking = new Set(
     events.flatMap(functionCalls).flatMap(({ id, name }) => (id !== undefined && name === requestName ? [id] : [])),
   );
@@ -37,6 +37,8 @@ export function withoutCredentials(message: Content, events: readonly Event[] = 
     ? { message, answers }
     : { message: { ...message, parts }, answers };
 }
+
+const none: ReadonlyMap<string, JsonObject> = new Map();
 
 const isCredential = ({ id, name, response }: FunctionResponse, asking: ReadonlySet<string>): boolean =>
   name === requestName ||

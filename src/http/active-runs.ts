@@ -20,12 +20,15 @@ export class ActiveRuns {
 
   /** Registers a run that writes to this response. Call its `done` when it ends. */
   open(response: ServerResponse, onDisconnect: OnDisconnect = 'cancel'): ActiveRun {
-    const run = new ActiveRun(response, onDisconnect === 'continue' ? this.#detachedMs : 0, () => {
-      this.#open.delete(run);
-      if (this.#open.size === 0) this.#empty?.();
-    });
+    const run = new ActiveRun(this, response, onDisconnect === 'continue' ? this.#detachedMs : 0);
     this.#open.add(run);
     return run;
+  }
+
+  /** Called by a run that is done. */
+  close(run: ActiveRun): void {
+    this.#open.delete(run);
+    if (this.#open.size === 0) this.#empty?.();
   }
 
   /** Waits `graceMs` for the runs to end, then cancels the others and lets them write their last frames. */
@@ -54,16 +57,16 @@ export class ActiveRuns {
 export class ActiveRun implements Bagged {
   place = 0;
   readonly #controller = new AbortController();
+  readonly #runs: ActiveRuns;
   readonly #response: ServerResponse;
   readonly #detachedMs: number;
-  readonly #onDone: () => void;
   #timer: NodeJS.Timeout | undefined;
   #clientLeft = false;
 
-  constructor(response: ServerResponse, detachedMs: number, onDone: () => void) {
+  constructor(runs: ActiveRuns, response: ServerResponse, detachedMs: number) {
+    this.#runs = runs;
     this.#response = response;
     this.#detachedMs = detachedMs;
-    this.#onDone = onDone;
     // We watch the response: Fastify's `request.signal` aborts as soon as the body of a POST was read (fastify#6725).
     response.once('close', this.#onClose);
     if (response.destroyed) this.#onClose();
@@ -86,7 +89,7 @@ export class ActiveRun implements Bagged {
   done(): void {
     clearTimeout(this.#timer);
     this.#response.off('close', this.#onClose);
-    this.#onDone();
+    this.#runs.close(this);
   }
 
   readonly #onClose = (): void => {

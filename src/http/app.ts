@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
 import { errorPolicy } from '../base/error-policy.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { limitBodyIdleTime } from './body-idle-timeout.ts';
@@ -73,12 +73,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   // Registered first, so that it closes the connections of requests that the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
-  const limitBodyMemory = bodyMemoryLimiter(config);
-  const streamed = new WeakSet<FastifyRequest>();
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (streamed.has(request)) done();
-    else limitBodyMemory(request, reply, done);
-  });
+  app.addHook('onRequest', bodyMemoryLimiter(config));
   app.addHook('preClose', () => {
     closing = true;
     return Promise.all([
@@ -96,8 +91,11 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     operations,
   );
   await app.register(async (bytes) => {
+    const streamsBody = deps.services.artifacts?.saveArtifactContent !== undefined; // others hold the body whole
+    bytes.addHook('onRoute', (route) => {
+      route.config = { ...route.config, streamsBody };
+    });
     bytes.addHook('onRequest', (request, reply, done) => {
-      if (deps.services.artifacts?.saveArtifactContent) streamed.add(request); // others hold the body whole
       limitBodyIdleTime(request.raw, reply.raw, config.uploadIdleMs);
       done();
     });

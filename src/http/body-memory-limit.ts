@@ -3,6 +3,13 @@ import { ByteBudget } from '../base/byte-budget.ts';
 import { clientSignal } from './client-signal.ts';
 import type { HttpConfig } from './deps.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads the body as a stream: it never holds it whole. */
+    readonly streamsBody?: boolean;
+  }
+}
+
 /** Bodies up to this size are not counted: the limit on connections limits their number. */
 const smallBytes = 16 * 1024;
 
@@ -12,9 +19,10 @@ const smallBytes = 16 * 1024;
  */
 export function bodyMemoryLimiter({ bodiesLimitBytes, bodyLimitBytes: limitBytes }: HttpConfig) {
   const budget = new ByteBudget(bodiesLimitBytes, ['unavailable', 'Too many large requests at once']);
-  return ({ headers }: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const { headers } = request;
     const bytes = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : limitBytes;
-    if (!(bytes > smallBytes) || bytes > limitBytes) {
+    if (!(bytes > smallBytes) || bytes > limitBytes || request.routeOptions.config.streamsBody) {
       done(); // Fastify refuses a body above the limit without reading it
       return;
     }

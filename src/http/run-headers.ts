@@ -3,9 +3,12 @@ import { AppError } from '../base/errors.ts';
 
 const maxKeyLength = 255;
 
+/** What percent-encoding leaves as it is. */
+const plain = /^[\w.~-]+$/;
+
 /** Sets `X-Run-Id`. Clients may choose ids, so they are percent-encoded. */
 export function setRunIdHeader(reply: FastifyReply, runId: string): void {
-  reply.header('x-run-id', encodeURIComponent(runId));
+  reply.header('x-run-id', plain.test(runId) ? runId : encodeURIComponent(runId));
 }
 
 /** The `Idempotency-Key` of a request that starts a run. Throws `invalid_request` for one that is blank or too long. */

@@ -191,18 +191,21 @@ export class Runner {
       submission,
     };
     try {
-      return new PendingRun(this, prepared, await this.#acquire(wanted, runConfig, signal));
+      const queued = runConfig.autoCreateSession
+        ? await this.#acquireAnySession(wanted, signal)
+        : await this.#queue.acquire(wanted, signal);
+      return new PendingRun(this, prepared, queued);
     } catch (error) {
       throw this.#fail(prepared, error);
     }
   }
 
-  /** A queue that knows sessions refuses a run of one that is still to be created. */
-  async #acquire(wanted: QueueRequest, { autoCreateSession }: RunConfig, signal: AbortSignal): Promise<QueuedRun> {
+  /** A queue that knows sessions refuses a run of one that does not exist: creates it then. */
+  async #acquireAnySession(wanted: QueueRequest, signal: AbortSignal): Promise<QueuedRun> {
     try {
       return await this.#queue.acquire(wanted, signal);
     } catch (error) {
-      if (!autoCreateSession || !(error instanceof AppError) || error.code !== 'session_not_found') throw error;
+      if (!(error instanceof AppError) || error.code !== 'session_not_found') throw error;
       await this.#createSession(wanted.session);
       return this.#queue.acquire(wanted, signal);
     }

@@ -14,6 +14,11 @@ interface RecorderOptions {
   readonly maxBytes?: number;
   /** Spans of all traces. Default 50,000. */
   readonly maxSpans?: number;
+  /**
+   * Traces recorded per second, and as many again in a burst; those beyond are not recorded. Default: no limit. Under load,
+   * most traces are dropped unread, and what lives that long costs the garbage collector a tenth of all processor time.
+   */
+  readonly maxTracesPerSecond?: number | undefined;
   /** Milliseconds that a trace is kept after its last span. Checked on access, without a timer. Default: no limit. */
   readonly ttlMs?: number | undefined;
   /** False: requests, responses, arguments and results read as `{}` (`ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS`). */
@@ -47,19 +52,25 @@ export class TraceRecorder implements SpanSink {
   readonly #maxBytes: number;
   readonly #maxSpans: number;
   readonly #maxOpen: number;
+  readonly #maxBurst: number;
   readonly #ttlMs: number;
   readonly #captureContent: boolean;
   #bytes = 0;
   #spans = 0;
   #places = 0;
+  /** Traces that may begin at once, and since when; every second adds half of `#maxBurst`. */
+  #burst: number;
+  #burstAt = 0;
   /** Counts starts and ends of spans, so that a reader can ask for changes since a mark. */
   #marks = 0;
 
   constructor(options: RecorderOptions = {}) {
     const { maxBytes = 64 * 1024 ** 2, maxSpans = 50_000, ttlMs = Infinity, captureContent = true } = options;
+    const { maxTracesPerSecond = Infinity } = options;
     this.#maxBytes = maxBytes;
     this.#maxSpans = maxSpans;
     this.#maxOpen = Math.max(leastOpen, Math.min(maxSpans, maxBytes / spanBytes) * traceShare * openShare);
+    this.#maxBurst = this.#burst = maxTracesPerSecond * 2;
     this.#ttlMs = ttlMs;
     this.#captureContent = captureContent;
   }
@@ -71,7 +82,7 @@ export class TraceRecorder implements SpanSink {
 
   opened(span: SpanRecord): void {
     const log = this.#logOf(span);
-    if (log.isForgotten || log.open >= this.#maxOpen) return;
+    if (!log || log.isForgotten || log.open >= this.#maxOpen) return;
     this.#bytes += log.opened(span, (this.#marks += 1));
     this.#spans += 1;
     this.#noteSessions(span, log);
@@ -187,15 +198,30 @@ export class TraceRecorder implements SpanSink {
   }
 
   /** The log is stored on the TraceRef that all spans of a trace share: a lookup would cost more than the span. */
-  #logOf(span: SpanRecord): TraceLog {
+  #logOf(span: SpanRecord): TraceLog | undefined {
     const { trace } = span;
+    if (!trace.isRecorded) return undefined;
     const known = trace.log instanceof TraceLog ? trace.log : undefined;
     if (known && (!known.isDropped || known.isForgotten)) return known;
+    if (!known && !this.#admits(trace.beganAt)) {
+      trace.isRecorded = false;
+      return undefined;
+    }
     this.#expire();
     const log = new TraceLog(span, (this.#places += 1), known);
     trace.log = log;
     this.#order.add(log);
     return log;
+  }
+
+  /** A token bucket: says whether one more trace is within the rate, at a time in milliseconds of this process. */
+  #admits(now: number): boolean {
+    if (this.#maxBurst === Infinity) return true;
+    this.#burst = Math.min(this.#maxBurst, this.#burst + ((now - this.#burstAt) / 1_000) * (this.#maxBurst / 2));
+    this.#burstAt = now;
+    if (this.#burst < 1) return false;
+    this.#burst -= 1;
+    return true;
   }
 
   #logNamed(traceId: string): TraceLog | undefined {

@@ -43,6 +43,8 @@ export interface SpanSink {
 /** A span that is still open. Pass `context` to the spans inside it (as `ctx.trace`). */
 export interface OpenSpan {
   readonly context: object;
+  /** Whether anyone can read its attributes: what is dear to note need not be noted otherwise. */
+  readonly isRecorded: boolean;
   set(attributes: Attributes): void;
   /** Sets an attribute whose text is made when the trace is read, and the memory it takes until then. */
   setLazy(name: string, value: LazyText, bytes: number): void;
@@ -69,6 +71,8 @@ export class TraceRef {
   readonly beganAt = performance.now();
   /** Spans so far. */
   size = 0;
+  /** Whether the sink keeps it. Only the sink writes it, at the first span. */
+  isRecorded = true;
   /** The sink's own record of the trace. Only the sink writes it. */
   log: object | undefined = undefined;
 
@@ -106,6 +110,7 @@ export function openSpan(kind: SpanKind, name: string, parent: object, attribute
 
 /** Sets an attribute to a value as JSON, truncated. The JSON is made when the trace is read. */
 export function noteJson(span: OpenSpan, name: string, value: object): void {
+  if (!span.isRecorded) return;
   const bytes = memoryBytes(value, maxValueBytes);
   const held = bytes > maxValueBytes ? truncate(value, maxValueBytes) : value;
   span.setLazy(name, new LazyJson(held), Math.min(bytes, maxValueBytes));
@@ -153,6 +158,10 @@ class RecordedSpan implements OpenSpan, SpanRecord {
 
   get context(): object {
     return this;
+  }
+
+  get isRecorded(): boolean {
+    return this.#otel !== undefined || (this.trace.isRecorded && this.sink !== undefined);
   }
 
   /** Made of the trace's id and its place there, where OpenTelemetry has made none. */

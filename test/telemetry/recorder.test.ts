@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { TraceSpan } from '../../src/schemas/records.ts';
 import type { SessionOwner } from '../../src/schemas/session.ts';
 import { LazyJson } from '../../src/telemetry/lazy-text.ts';
@@ -161,4 +161,34 @@ it('counts open spans, and holds no text in attributes that a client or model ha
   const message = String(shown?.attributes['error.message']);
   expect(message.slice(0, 40)).toBe('postgres://ann:[redacted]@db xxxxxxxxxxx');
   expect(message.slice(-40)).toMatch(/… \[cut: it has \d+ characters\]$/);
+});
+
+it('records a burst of traces, then so many per second, and nothing of the others', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const recorder = new TraceRecorder({ maxTracesPerSecond: 2 });
+    const run = (name: string): boolean => {
+      recordTurn(recorder, name, name);
+      return spansIn(recorder, name).length === 2;
+    };
+
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(run)).toEqual([true, true, true, true, false, false]);
+    vi.advanceTimersByTime(1_000);
+    expect(['g', 'h', 'i'].map(run)).toEqual([true, true, false]);
+    vi.advanceTimersByTime(60_000);
+    expect(['j', 'k', 'l', 'm', 'n'].map(run)).toEqual([true, true, true, true, false]);
+
+    expect(recorder.list({ pageSize: 100 }).traces).toHaveLength(10);
+    expect(recorder.forEvent('e')).toBeUndefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('says of a span whether its attributes are recorded', () => {
+  const recorder = new TraceRecorder({ maxTracesPerSecond: 1 });
+  const open = () => openSpan('invocation', 'invocation', rootTrace(recorder));
+
+  expect([open(), open(), open()].map((span) => span.isRecorded)).toEqual([true, true, false]);
+  expect(openSpan('invocation', 'invocation', rootTrace()).isRecorded).toBe(false);
 });

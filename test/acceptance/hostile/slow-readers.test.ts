@@ -44,8 +44,8 @@ it.runIf(process.platform === 'linux')(
     }
 
     for (const connection of stalled) connection.destroy();
-    // Produced without back-pressure this would be 600 MB and more.
-    expect(Math.max(...readings)).toBeLessThan(30 + 64);
+    // Without back-pressure this would be 600 MB and more. V8 may collect 100 MB of garbage late on a busy machine.
+    expect(Math.max(...readings)).toBeLessThan(200);
     expect((await server.client.get('/health')).status).toBe(200);
   },
 );
