@@ -9,8 +9,8 @@ export const rootAgent = llmAgent({
   script,
   instruction: [
     'You are a friendly assistant. Keep your answers short.',
-    'Use the tools for the time, for dice and for notes: never guess what a tool can tell.',
-    'When the user asks for several things at once, call the tools side by side.',
+    'Use the tools for the time, for dice and for notes: never guess what a tool can look up.',
+    'When the user asks for several things at once, call the tools in parallel.',
   ].join('\n'),
   tools: [getTime, rollDice, remember, recall, saveNotes],
 });

@@ -1,6 +1,6 @@
 import type { ScriptRule } from 'agent-server';
 
-/** What the assistant says while there is no key for a real model: the first rule that fits answers. */
+/** The answers of the assistant without an API key for its model: the first rule that matches applies. */
 export const script: ScriptRule[] = [
   {
     match: String.raw`time.* in ([^?.!,]+?),? and .*\b(?:roll|dice|die)\b`,

@@ -35,7 +35,7 @@ export const getTime = functionTool({
 
 export const rollDice = functionTool({
   name: 'roll_dice',
-  description: 'Rolls dice and tells each result and the sum.',
+  description: 'Rolls dice and returns each result and the sum.',
   parameters: z.object({
     count: z.coerce.number().int().min(1).max(20).default(1).describe('How many dice'),
     sides: z.coerce.number().int().min(2).max(100).default(6).describe('Sides of each die'),
@@ -47,12 +47,12 @@ export const rollDice = functionTool({
   },
 });
 
-// Keys that start with "user:" belong to the user: every session of the same user sees them.
+// Keys that start with "user:" are shared by all sessions of the same user.
 const notesKey = 'user:notes';
 
 export const remember = functionTool({
   name: 'remember',
-  description: 'Keeps a note for the user, across conversations.',
+  description: 'Saves a note for the user, across sessions.',
   parameters: z.object({ note: z.string().min(1) }),
   run: ({ note }, { state }) => {
     const notes = [...state.get<string[]>(notesKey, []), note];
@@ -63,7 +63,7 @@ export const remember = functionTool({
 
 export const recall = functionTool({
   name: 'recall',
-  description: 'Gives the notes kept for the user.',
+  description: 'Returns the saved notes of the user.',
   run: (_, { state }) => {
     const notes = state.get<string[]>(notesKey, []);
     return { notes, text: notes.length > 0 ? notes.map((note) => `- ${note}`).join('\n') : 'nothing yet' };
@@ -72,7 +72,7 @@ export const recall = functionTool({
 
 export const saveNotes = functionTool({
   name: 'save_notes',
-  description: 'Writes the notes kept for the user into a file (an artifact) called notes.md.',
+  description: 'Writes the saved notes of the user into a file (an artifact) called notes.md.',
   run: async (_, ctx) => {
     const notes = ctx.state.get<string[]>(notesKey, []);
     const text = ['# Notes', '', ...notes.map((note) => `- ${note}`), ''].join('\n');

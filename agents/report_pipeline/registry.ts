@@ -1,11 +1,11 @@
 import { type BeforeModelCallback, functionTool } from 'agent-server';
 
-// What the YAML files of this app may name: tools and callbacks.
+// The tools and callbacks that the YAML files of this app may name.
 
-/** Gives the writer what was found, and what the reviewer asked for. */
+/** Returns the findings of the researchers and the comment of the reviewer. */
 export const read_findings = functionTool({
   name: 'read_findings',
-  description: 'Gives what the researchers found and what the reviewer asked for.',
+  description: 'Returns the findings of the researchers and the comment of the reviewer.',
   run: (_, { state }) => {
     const comment = state.get<string>('comment');
     return {
@@ -18,7 +18,7 @@ export const read_findings = functionTool({
   },
 });
 
-/** Spares a model call when there is nothing left to ask for. */
+/** Skips the model call when the report is complete: ends the loop at once. */
 export const accept_finished_report: BeforeModelCallback = ({ context: { state } }) => {
   if (!/^In short/m.test(state.get<string>('report', ''))) return undefined;
   return { content: { role: 'model', parts: [{ functionCall: { name: 'exit_loop', args: {} } }] } };

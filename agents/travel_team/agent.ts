@@ -4,10 +4,10 @@ import { hotels } from './hotels.ts';
 
 export const rootAgent = llmAgent({
   name: 'travel_team',
-  description: 'Plans trips: hands flights and hotels to those who know them.',
+  description: 'Plans trips: transfers to specialists for flights and hotels.',
   model: 'gemini-3.5-flash',
   instruction:
-    'You plan trips. Hand questions about flights to "flights" and questions about places to stay to "hotels"; answer the rest yourself, briefly.',
+    'You plan trips. For flights, transfer to the agent "flights"; for places to stay, to "hotels"; answer the rest yourself, briefly.',
   subAgents: [flights, hotels],
   script: [
     { match: 'fl(?:y|ight)|trip to', calls: [{ name: 'transfer_to_agent', args: { agent_name: 'flights' } }] },

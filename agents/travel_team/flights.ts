@@ -22,7 +22,7 @@ export const flights = llmAgent({
   description: 'Finds flights to a city.',
   model: 'gemini-3.5-flash',
   instruction:
-    'You find flights with search_flights and recommend one. For hotels, hand over to the agent "hotels"; for anything else, to "travel_team".',
+    'You find flights with search_flights and recommend one. For hotels, transfer to the agent "hotels"; for anything else, to "travel_team".',
   tools: [searchFlights],
   script: [
     { match: 'hotel|stay|sleep', calls: [{ name: 'transfer_to_agent', args: { agent_name: 'hotels' } }] },

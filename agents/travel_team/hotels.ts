@@ -4,7 +4,7 @@ import { priceOf } from './prices.ts';
 
 const searchHotels = functionTool({
   name: 'search_hotels',
-  description: 'Finds hotels in a city; without one, where the last flight goes to.',
+  description: 'Finds hotels in a city (default: the destination of the last flight search).',
   parameters: z.object({ city: z.string().optional() }),
   run: ({ city }, { state }) => {
     const place = city ?? state.get<string>('destination');
@@ -22,7 +22,7 @@ export const hotels = llmAgent({
   description: 'Finds a place to stay.',
   model: 'gemini-3.5-flash',
   instruction:
-    'You find hotels with search_hotels and recommend one. For flights, hand over to the agent "flights"; for anything else, to "travel_team".',
+    'You find hotels with search_hotels and recommend one. For flights, transfer to the agent "flights"; for anything else, to "travel_team".',
   tools: [searchHotels],
   script: [
     { match: 'fl(?:y|ight)', calls: [{ name: 'transfer_to_agent', args: { agent_name: 'flights' } }] },

@@ -26,7 +26,7 @@ function confirmation(request: PendingRequest): UserPrompt {
   const wantsPayload = payload !== undefined && payload !== null;
   const shown = wantsPayload ? `\n  with ${JSON.stringify(payload)}` : '';
   return {
-    text: `? ${toolName}: ${message === '' ? 'May it run?' : message}${shown}`,
+    text: `? ${toolName}: ${message === '' ? 'Allow this call?' : message}${shown}`,
     prompt: wantsPayload ? 'y, n, or other JSON> ' : 'y or n> ',
     answer: (line) => {
       const typed = jsonIn(line);
@@ -62,7 +62,7 @@ function credential(request: PendingRequest): UserPrompt {
     reply(request, { ...authConfig, exchangedAuthCredential: credentialGiven });
   if (typeof oauth2['authUri'] === 'string') {
     return {
-      text: `? Sign in at ${oauth2['authUri']}\n  and paste the address you are sent to.`,
+      text: `? Sign in at ${oauth2['authUri']}\n  and paste the address of the page that opens then.`,
       prompt: 'address> ',
       answer: (line) => answered({ ...exchanged, oauth2: { ...oauth2, authResponseUri: line.trim() } }),
     };

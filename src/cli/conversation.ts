@@ -36,7 +36,7 @@ export class Conversation {
     this.#options = options;
     this.#lines = lineSource({ input: stdin, output: stdout }, () => this.#interrupt());
     process.on('SIGINT', this.#onSignal);
-    // The reader of a pipe may have closed it: then there is no use in continuing.
+    // The reader of a pipe may have closed it: continuing would be useless.
     stdout.on('error', () => process.exit(this.#failed ? 1 : 0));
   }
 

@@ -35,7 +35,7 @@ export const rootAgent = llmAgent({
   description: 'Rolls dice.',
   instruction: 'You are a friendly assistant. Roll dice with roll_dice when you are asked to, never in your head.',
   tools: [rollDice],
-  // The answers while there is no API key for the model. Remove it when you do not need it.
+  // Answers without an API key for the model. Remove the script when you do not need it.
   script: [
     { match: 'roll (\\\\d+)', calls: [{ name: 'roll_dice', args: { count: '$1' } }] },
     { after: 'roll_dice', text: 'The dice show \${roll_dice.rolls}, which makes \${roll_dice.sum}.' },
@@ -56,7 +56,7 @@ model: ${defaultModel}
 description: A friendly assistant.
 instruction: |
   You are a friendly assistant. Answer in one or two sentences.
-# The answers while there is no API key for the model. Remove it when you do not need it.
+# Answers without an API key for the model. Remove the script when you do not need it.
 script:
   - match: '(?:my name is|i am|i''m) (\\w+)'
     text: Nice to meet you, $1!
@@ -69,12 +69,12 @@ script:
 function readme(name: string, file: string, hint: string): string {
   return `# ${name}
 
-An app of agent-server. The agent is in \`${file}\`; edits reach the next message.
+An app of agent-server. The agent is in \`${file}\`; edits apply to the next message.
 
 - \`npx agent-server run ${name}\` chats with it in the terminal. ${hint}
-- \`npx agent-server\` serves it, with a web UI to try it.
+- \`npx agent-server\` serves it, with a web UI.
 - \`npx agent-server validate\` checks it.
 
-Without a key it answers from the script in \`${file}\`. With \`GOOGLE_API_KEY\` in the environment it talks to Gemini.
+Without an API key it answers from the script in \`${file}\`. With \`GOOGLE_API_KEY\` in the environment it calls Gemini.
 `;
 }

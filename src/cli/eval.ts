@@ -114,7 +114,7 @@ async function requestFor(
   const inFile = criteria === undefined ? undefined : configIn(textIn(resolve(cwd, criteria)), criteria);
   const { metrics: usual, userSimulator } = inFile ?? (await evaluations.configOf(appName));
   const metrics = names === undefined ? usual : listOf(names).map((metricName): EvalMetric => ({ metricName }));
-  if (flags.has('record') && flags.has('recorded')) throw new UsageError('Either --record or --recorded, not both');
+  if (flags.has('record') && flags.has('recorded')) throw new UsageError('Use either --record or --recorded, not both');
   const mode = flags.has('record') ? 'record' : flags.has('recorded') ? 'recorded' : undefined;
   return RunEvalRequest.parse({
     evalMetrics: metrics.map((metric) => withThreshold(metric, thresholds)),

@@ -101,7 +101,7 @@ async function act(
   say(imported(isKept ? done : { ...done, artifacts: 0 }));
   if (!isKept && done.artifacts > 0) {
     say(
-      `warning: ${done.artifacts} artifacts were not imported, because --artifact-service names no permanent store: import again into a new one`,
+      `warning: ${done.artifacts} artifacts were not imported, because --artifact-service names no permanent store: name one and import again into an empty session store`,
     );
   }
 }

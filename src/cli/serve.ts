@@ -65,7 +65,7 @@ function checkSettings(config: Config): void {
   if (fault !== undefined) throw new UsageError(fault);
   if (!isFolder(config.agents)) {
     throw new UsageError(
-      `The agents folder "${config.agents}" does not exist: make it, or name another with --agents DIR`,
+      `The agents folder "${config.agents}" does not exist: create it, or choose another with --agents DIR`,
     );
   }
 }
@@ -74,9 +74,9 @@ function checkSettings(config: Config): void {
 function listenFault(error: unknown, { host, port }: Config): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is in use: stop what listens there, or choose another with --port`;
-  if (code === 'EACCES') return `Port ${port} may not be used by this user: choose another with --port`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `"${host}" is no address of this machine`;
+    return `Port ${port} on ${host} is in use: stop the program that uses it, or choose another port with --port`;
+  if (code === 'EACCES') return `Port ${port} needs more rights: choose another port with --port`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `"${host}" is not an address of this machine`;
   throw error;
 }
 

@@ -20,7 +20,7 @@ export function placeOf(
   const isPath = app !== undefined && (/[/\\]/.test(app) || app === '.' || app === '..');
   if (folder === undefined || !isPath) {
     if (isFolder(config.agents)) return { config, app };
-    throw new UsageError(`The agents folder "${config.agents}" does not exist: name another with --agents DIR`);
+    throw new UsageError(`The agents folder "${config.agents}" does not exist: choose another with --agents DIR`);
   }
   if (!isFolder(folder)) throw new UsageError(`There is no folder "${app}"`);
   return { config: { ...config, agents: dirname(folder), buildOutput: [] }, app: basename(folder) };

@@ -36,7 +36,7 @@ const places = {
   'a new session': ['apps/careful', '#composer'],
   'an app that cannot be loaded': ['apps/broken', '[role=alert]'],
   'a session': ['apps/careful/u/user/s/s1', 'text=Used up'],
-  'a session without events': ['apps/careful/u/user/s/empty', 'text=Nothing was said yet'],
+  'a session without events': ['apps/careful/u/user/s/empty', 'text=No messages yet'],
   'a selected event': ['apps/careful/u/user/s/s1?e=event-1', '.facts'],
   'the raw event': ['apps/careful/u/user/s/s1?e=event-1&t=raw', '[role=tree]'],
   'the events': ['apps/careful/u/user/s/s1?view=events', '[role=option]'],
@@ -46,13 +46,13 @@ const places = {
   'the agents': ['apps/careful/u/user/s/s1?t=agent', '[aria-label="Agent careful"]'],
   'the artifacts': ['apps/careful/u/user/s/s1?t=artifacts', 'text=No artifacts'],
   'loops and waste': ['apps/careful/u/user/s/s1?t=findings', '.finding'],
-  'a comparison': ['apps/careful/u/user/s/s1/compare/empty', 'text=Where they part'],
+  'a comparison': ['apps/careful/u/user/s/s1/compare/empty', 'text=Go to first difference'],
   'the tools': ['apps/careful/tools', 'text=book_flight'],
   'the traces': ['traces', 'h1'],
   'a trace that is not there': ['traces/gone', '[role=alert]'],
-  'a filter that fits nothing': ['apps/careful/u/user/s/s1?q=nothing+like+it', 'text=Nothing matches'],
-  'a session that is not there': ['apps/careful/u/user/s/gone', 'text=There is no such session'],
-  'a page that is not there': ['nowhere', 'text=Nothing is here'],
+  'a filter that fits nothing': ['apps/careful/u/user/s/s1?q=nothing+like+it', 'text=No events match'],
+  'a session that is not there': ['apps/careful/u/user/s/gone', 'text=Session not found'],
+  'a page that is not there': ['nowhere', 'text=Page not found'],
   'two sessions beside each other': ['apps/careful/u/user/s/s1/compare/empty', 'h1'],
   'the evaluations': ['apps/careful/evals', 'h1'],
   'the settings': ['settings', 'table'],
@@ -60,7 +60,7 @@ const places = {
 } satisfies Record<string, [string, string]>;
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 180_000 }, () => {
-  it.each(['light', 'dark'] as const)('has nothing for axe to complain about anywhere when it is %s', async (theme) => {
+  it.each(['light', 'dark'] as const)('has no axe violation in any view when it is %s', async (theme) => {
     const server = await serve();
     await createSession(server, 'careful', { sessionId: 's1', events });
     await createSession(server, 'careful', { sessionId: 'empty' });

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { align, linesOf } from '../../dev-ui/src/views/compare/align.ts';
-import type { Step } from '../../dev-ui/src/views/compare/steps.ts';
+import type { ComparedEvent } from '../../dev-ui/src/views/compare/compared-event.ts';
 import { says } from '../http/server.ts';
 
 const event = says('x');
-const steps = (texts: readonly string[]): Step[] =>
+const events = (texts: readonly string[]): ComparedEvent[] =>
   texts.map((text) => ({ event, author: 'a', text, signature: text }));
 const history = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
 
-it('shows every step of both sides once and in order, and calls only equal steps the same', () => {
+it('shows every event of both sides once and in order, and calls only equal events the same', () => {
   fc.assert(
     fc.property(history, history, (left, right) => {
-      const pairs = align(steps(left), steps(right));
+      const pairs = align(events(left), events(right));
       expect(pairs.flatMap((pair) => pair.left?.text ?? [])).toEqual(left);
       expect(pairs.flatMap((pair) => pair.right?.text ?? [])).toEqual(right);
       for (const pair of pairs) {
@@ -22,7 +22,7 @@ it('shows every step of both sides once and in order, and calls only equal steps
   );
 });
 
-it('folds long stretches that are the same, and loses none of them', () => {
+it('folds long stretches of equal events, and loses none of them', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 60 }), (same) => {
       const pairs = same.map((isSame) => ({ left: undefined, right: undefined, isSame }));
@@ -34,7 +34,7 @@ it('folds long stretches that are the same, and loses none of them', () => {
 
 it('opens a folded stretch, and marks the first difference once', () => {
   const same = Array.from({ length: 20 }, (_, index) => `${index}`);
-  const pairs = align(steps([...same, 'left', 'end']), steps([...same, 'right', 'end']));
+  const pairs = align(events([...same, 'left', 'end']), events([...same, 'right', 'end']));
 
   const folded = linesOf(pairs, new Set());
   const [fold] = folded;

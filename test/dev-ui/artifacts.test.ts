@@ -67,7 +67,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await open(page, 'data.json');
     await page.getByText('"a": [').waitFor();
     await open(page, 'blob.bin');
-    await page.getByText('there is no preview of this type').waitFor();
+    await page.getByText('no preview for this type').waitFor();
     await open(page, 'away.png');
     await page.getByText('gs://bucket/away.png').waitFor();
 

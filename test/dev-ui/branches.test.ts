@@ -3,23 +3,23 @@ import { noBrowser, openPage } from './browser.ts';
 import { say, serve } from './served.ts';
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
-  it('finds what the model was sent in the second call, and what changed since the first', async () => {
+  it('shows the request of the second model call, and the changes since the first', async () => {
     const server = await serve();
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'page 1');
 
     await page.getByRole('button', { name: '2 model calls' }).click();
 
-    const inspector = page.getByRole('complementary', { name: 'Event' });
+    const inspector = page.getByRole('complementary', { name: 'Event details' });
     await inspector.getByText('Be careful.').waitFor();
     await inspector.getByRole('treeitem', { name: 'text: "page 1"' }).waitFor();
-    await inspector.getByRole('button', { name: 'What changed' }).click();
+    await inspector.getByRole('button', { name: 'Show changes' }).click();
     await inspector.getByText('The first 1 message is the same.').waitFor();
     expect(await inspector.getByLabel('Changes in Messages').innerText()).toContain('"page 1"');
     expect(faults).toEqual([]);
   });
 
-  it('runs on in a fork with another tool result', async () => {
+  it('resumes in a fork with a different tool result', async () => {
     const server = await serve();
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'page 1');
@@ -29,43 +29,43 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('button', { name: /^look_up/ }).click();
     await page.getByRole('button', { name: 'Change the result' }).click();
     await page.getByLabel('Result of look_up').fill('{ "text": "page 99" }');
-    await page.getByRole('button', { name: 'Run on in a fork' }).click();
+    await page.getByRole('button', { name: 'Resume in a fork' }).click();
 
     await page.getByText('Found page 99').waitFor();
     await page.getByText('your result').waitFor();
     expect(page.url()).not.toBe(original);
     await page.getByRole('tab', { name: 'State' }).click();
     await page.getByText('last_page').waitFor(); // what the tool wrote is still there
-    await page.getByRole('button', { name: 'Branch before' }).click();
+    await page.getByRole('button', { name: 'Previous branch' }).click();
     await page.getByText('Found page 1').waitFor();
     expect(page.url()).toBe(original);
     await page.goBack();
     await page.getByRole('link', { name: 'Compare' }).click();
-    await page.getByText('Here they part', { exact: true }).waitFor();
+    await page.getByText('First difference', { exact: true }).waitFor();
     expect(faults).toEqual([]);
   });
 
-  it('marks just the result that was changed among those of one step', async () => {
+  it('marks only the changed result among those of one step', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'all pages');
 
-    await page.getByRole('button', { name: /^5 steps/ }).click();
+    await page.getByRole('button', { name: /^5 calls/ }).click();
     await page.getByRole('button', { name: /^look_up\(page: 3\)/ }).click();
     await page.getByRole('button', { name: 'Change the result' }).click();
     await page.getByLabel('Result of look_up').fill('{ "text": "page 3 after all" }');
-    await page.getByRole('button', { name: 'Run on in a fork' }).click();
+    await page.getByRole('button', { name: 'Resume in a fork' }).click();
 
-    await page.getByText('A fork: another result of look_up.').waitFor();
-    await page.getByRole('button', { name: /^5 steps.*5 ok/ }).click();
+    await page.getByText('Fork: different result of look_up.').waitFor();
+    await page.getByRole('button', { name: /^5 calls.*5 ok/ }).click();
     await page.getByRole('button', { name: /^look_up\(page: 3\).*page 3 after all.*your result/ }).waitFor();
     expect(await page.getByText('your result').count()).toBe(1);
     await page.reload();
-    await page.getByRole('button', { name: /^5 steps.*5 ok/ }).click();
+    await page.getByRole('button', { name: /^5 calls.*5 ok/ }).click();
     expect(await page.getByText('your result').count()).toBe(1);
   });
 
-  it('makes a call with other arguments in a fork', async () => {
+  it('calls a tool with different arguments in a fork', async () => {
     const server = await serve();
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'page 1');
@@ -74,15 +74,15 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('button', { name: /^look_up/ }).click();
     await page.getByRole('button', { name: 'Change the arguments' }).click();
     await page.getByLabel('Arguments of look_up').fill('{ "page": 7 }');
-    await page.getByRole('button', { name: 'Run on in a fork' }).click();
+    await page.getByRole('button', { name: 'Resume in a fork' }).click();
 
     await page.getByText('Found page 7').waitFor();
-    await page.getByText('A fork: other arguments of look_up.').waitFor();
+    await page.getByText('Fork: different arguments of look_up.').waitFor();
     await page.getByText('your arguments').waitFor();
     expect(faults).toEqual([]);
   });
 
-  it('asks something else in a fork, and leaves the original alone', async () => {
+  it('sends an edited message in a fork, and does not change the original', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'page 1');
@@ -93,7 +93,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
 
     await page.getByRole('article', { name: 'You: message' }).last().hover();
     await page.getByRole('button', { name: 'Edit and run again' }).last().click();
-    await page.getByLabel('Another message').fill('page 4');
+    await page.getByLabel('Edited message').fill('page 4');
     await page.keyboard.press('Enter');
 
     await page.getByText('Found page 4').waitFor();
@@ -104,25 +104,25 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(await page.getByText('Found page 4').count()).toBe(0);
   });
 
-  it('goes back to before a turn', async () => {
+  it('rewinds to before a turn', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'page 1');
     await page.getByText('Found page 1').click();
 
-    await page.getByRole('button', { name: 'Go back to before this turn' }).click();
+    await page.getByRole('button', { name: 'Rewind to before this turn' }).click();
 
-    await page.getByText('taken back').first().waitFor();
-    await page.getByText('went back to before an earlier turn').waitFor();
+    await page.getByText('rewound', { exact: true }).first().waitFor();
+    await page.getByText('rewound to before an earlier turn').waitFor();
     expect(await page.locator('[data-rewound=true]').count()).toBe(3);
   });
 
-  it('asks for an approval in the stream and above the composer, and says how it was answered', async () => {
+  it('shows a confirmation in the conversation and above the composer, and then its answer', async () => {
     const server = await serve();
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'book');
 
-    const bar = page.getByRole('region', { name: 'Waiting for you' });
+    const bar = page.getByRole('region', { name: 'Waiting for your response' });
     await bar.getByText('The agent wants to call "book_flight". Do you agree?').waitFor();
     await bar.getByRole('button', { name: 'Approve' }).click();
 
@@ -146,16 +146,19 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByText('Done: booked for 99').waitFor();
     await page.getByText('Approved by you').waitFor();
     await page.goto(original);
-    await page.getByRole('region', { name: 'Waiting for you' }).getByRole('button', { name: 'Reject' }).waitFor();
+    await page
+      .getByRole('region', { name: 'Waiting for your response' })
+      .getByRole('button', { name: 'Reject' })
+      .waitFor();
     expect(faults).toEqual([]);
   });
 
-  it('folds many calls into a line that says how they went', async () => {
+  it('folds many calls into a line with their statuses', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
     await say(page, 'all pages');
 
-    const fold = page.getByRole('button', { name: /^5 steps/ });
+    const fold = page.getByRole('button', { name: /^5 calls/ });
     await fold.getByText('1 failed').waitFor();
     await fold.click();
 

@@ -22,7 +22,7 @@ async function opened(left: Event[], right: Event[]) {
 }
 
 describe.skipIf(noBrowser !== undefined)('in a browser', () => {
-  it('puts two branches side by side and marks where they part', async () => {
+  it('shows two branches side by side and marks their first difference', async () => {
     const shared = Array.from({ length: 12 }, (_, index) => asks(`shared ${index}`));
     const write = (plan: string) => says('', { actions: { ...newActions(), stateDelta: { plan } } });
     const { page, faults } = await opened(
@@ -30,22 +30,22 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       [...shared, says('The weather is stormy today'), says('Stay inside'), write('B')],
     );
 
-    await page.getByText('12 steps are the same, 3 differ.').waitFor();
-    await page.getByText('Here they part', { exact: true }).waitFor();
+    await page.getByText('12 events are the same, 3 differ.').waitFor();
+    await page.getByText('First difference', { exact: true }).waitFor();
     expect(await page.locator('mark').allTextContents()).toEqual(expect.arrayContaining(['sunny', 'stormy']));
     await page.getByText('events · ↑0 ↓0 · another result of search').waitFor();
     await page.getByText('The state differs in 1 key').click();
     await page.getByRole('cell', { name: '"B"' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: '10 steps are the same' }).click();
+    await page.getByRole('button', { name: '10 events are the same' }).click();
     await page.getByText('shared 3').first().waitFor();
     expect(faults).toEqual([]);
   });
 
-  it('says when nothing differs, swaps sides, and compares with another session', async () => {
+  it('reports identical sessions, swaps sides, and compares with another session', async () => {
     const { page } = await opened([asks('Hi'), says('Hello')], [asks('Hi'), says('Hello')]);
 
-    await page.getByText('Both say the same').waitFor();
+    await page.getByText('Both sessions are identical.').waitFor();
     await page.getByRole('button', { name: 'Swap sides' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toContain('/s/right/compare/left');
     await page.getByLabel('Left session').selectOption('left');

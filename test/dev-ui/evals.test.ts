@@ -36,7 +36,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(faults).toEqual([]);
   });
 
-  it('shows what failed first, with the reason, and opens the turn in the workspace', async () => {
+  it('shows failed cases first, with the reason, and opens the session of a turn', async () => {
     const { app, send } = await weatherServer();
     await send(
       'POST',
@@ -54,7 +54,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(await turn.innerText()).toContain(
       'Call 1: expected get_weather({"city":"Oslo"}), and nothing more was called',
     );
-    await turn.getByRole('button', { name: 'Open in the workspace' }).click();
+    await turn.getByRole('button', { name: 'Open session' }).click();
 
     await page.getByText('Hello! Ask me about the weather.').first().waitFor();
     expect(page.url()).toMatch(/\/s\/___eval___session___[\da-f-]+\?e=/);
@@ -68,16 +68,16 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     const base = await listen(app);
     const { page, faults } = await openPage(`${base}${evals}/main/cases/b`);
 
-    await page.getByLabel(/^Expected calls/).fill('get_weather {"city": "Rome"');
-    await page.getByText('Each line is a name and a JSON object').waitFor();
+    await page.getByLabel(/^Expected tool calls/).fill('get_weather {"city": "Rome"');
+    await page.getByText('Each line must be a name and a JSON object').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await page.getByLabel(/^Expected calls/).fill('get_weather {"city": "Rome"}');
+    await page.getByLabel(/^Expected tool calls/).fill('get_weather {"city": "Rome"}');
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'main' }).click();
     await run(page);
-    await page.getByRole('link', { name: 'Compare with the run before' }).click();
+    await page.getByRole('link', { name: 'Compare with previous run' }).click();
     await page.getByText('1 regressed').waitFor();
 
     const rows = await page.locator('.eval-table tbody tr').allInnerTexts();
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(faults).toEqual([]);
   });
 
-  it('stops a run on the way and shows what was done by then', async () => {
+  it('stops a run and shows the cases that were done', async () => {
     const { app, send } = await weatherServer([
       { match: 'stuck', delayMs: 3_600_000, text: 'never' },
       { text: 'Hello! Ask me about the weather.' },
@@ -107,7 +107,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByText('cancelled').first().waitFor();
     expect(await page.locator('details.case-result').count()).toBe(1);
   });
-  it('asks a judge for the rubrics that are written into the dialog', async () => {
+  it('sends the rubrics of the dialog to the judge', async () => {
     const { app, send } = await weatherServer();
     await send('POST', '/apps/weather/eval-sets', set(caseOf('a', hello)));
     const base = await listen(app);

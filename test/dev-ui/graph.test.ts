@@ -35,7 +35,7 @@ async function opened(query = '') {
 }
 
 describe.skipIf(noBrowser !== undefined)('in a browser', () => {
-  it('draws the agents, and who took part in the turn', async () => {
+  it('draws the agents, and which of them ran in the turn', async () => {
     const { page, faults } = await opened();
 
     await page.locator('[data-agent=boss]').waitFor();
@@ -59,10 +59,10 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await page.locator('[data-agent=draft]').waitFor();
   });
 
-  it('is a list for those who prefer to read', async () => {
+  it('is also available as a list', async () => {
     const { page } = await opened();
 
-    await page.getByRole('button', { name: 'As a list' }).click();
+    await page.getByRole('button', { name: 'Show as list' }).click();
     await page.getByRole('navigation', { name: 'Agents' }).getByRole('button', { name: 'review' }).click();
     await page.getByRole('region', { name: 'Agent review' }).getByText('Does check').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

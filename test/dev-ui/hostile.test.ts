@@ -19,7 +19,7 @@ const attacks = [
 ];
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, () => {
-  it('neither runs nor fetches what models, tools and users write', async () => {
+  it('neither runs nor fetches content of models, tools and users', async () => {
     const server = await serve();
     const call = { id: 'c', name: attacks[0], args: { [attacks[1]!]: attacks[2] } };
     const address = await createSession(server, 'slow', {
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     expect(faults).toEqual([]);
   });
 
-  it('works below a path that a proxy adds', async () => {
+  it('works below the path prefix of a proxy', async () => {
     const server = await serve();
     await createSession(server, 'slow', { sessionId: 's1', events: [model('An old answer')] });
     const { page, faults } = await openPage('about:blank');

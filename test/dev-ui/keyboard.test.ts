@@ -16,7 +16,7 @@ async function tabTo(page: Page, name: RegExp, key = 'Tab'): Promise<void> {
 }
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, () => {
-  it('does everything by keyboard: choose, send, walk, inspect, edit, fork, approve, save a case', async () => {
+  it('supports every task by keyboard: choose, send, navigate, inspect, edit, fork, approve, save a case', async () => {
     const server = await serve(copyOfAgents());
     const { page, faults } = await openPage(`${server.url}/dev-ui/`);
     const { keyboard } = page;
@@ -65,12 +65,12 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await page.getByRole('group', { name: 'Branches' }).waitFor();
     expect(page.url()).not.toBe(original);
 
-    // A call that asks first.
+    // A call that needs confirmation.
     await keyboard.press('Escape');
     await keyboard.press('m');
     await keyboard.type('book');
     await keyboard.press('Enter');
-    await page.getByRole('region', { name: 'Waiting for you' }).waitFor();
+    await page.getByRole('region', { name: 'Waiting for your response' }).waitFor();
     await tabTo(page, /^\s*Approve$/, 'Shift+Tab'); // just before the message field
     await keyboard.press('Enter');
     await page.getByText('Done: booked for 412').waitFor();
@@ -88,7 +88,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     // Every key, on one page, and each of them means one thing; but `n`, which has another meaning while filtering.
     await page.evaluate('document.activeElement?.blur()');
     await keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'Keys' });
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.waitFor();
     const keys = await help.locator('dt').allInnerTexts();
     expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual(['n']);
@@ -97,7 +97,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     expect(faults).toEqual([]);
   });
 
-  it('steps through what fits a filter, forth and back and around', async () => {
+  it('moves through the matches of a filter, forward, back and around', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
     const { keyboard } = page;
@@ -111,7 +111,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await keyboard.press('/');
     await keyboard.type('kind:text');
     await keyboard.press('Enter');
-    await page.getByText('2 of 6 fit the filter').waitFor();
+    await page.getByText('2 of 6 match the filter').waitFor();
     await keyboard.press('Escape');
     await keyboard.press('n');
     await expect.poll(() => selected.innerText()).toContain('Found page 1');
@@ -124,7 +124,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await expect.poll(() => selected.innerText()).toContain('Found page 2');
   });
 
-  it('recalls earlier prompts, and takes JSON for a message', async () => {
+  it('recalls earlier messages, and accepts JSON as a message', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
     const field = page.getByLabel('Message', { exact: true });

@@ -45,7 +45,7 @@ async function opened(talk: Talk, flags: readonly string[] = fakeDevices) {
 }
 
 describe.skipIf(noBrowser !== undefined)('in a browser', () => {
-  it('sends sound from the microphone, plays the answer and writes down both sides', async () => {
+  it('sends audio of the microphone, plays the response and shows both transcripts', async () => {
     let heardBytes = 0;
     let isAnswered = false;
     const loud: boolean[] = [];
@@ -66,13 +66,13 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       }
     });
 
-    await page.getByRole('button', { name: 'Talk live' }).first().click();
+    await page.getByRole('button', { name: 'Start live conversation' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip.getByText('Live', { exact: true }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('feed').getByText('Beep beep').waitFor();
     await page.getByRole('feed').getByText('I heard you').waitFor();
-    await strip.getByText(/answered after/).waitFor();
+    await strip.getByText(/response after/).waitFor();
     expect(loud).toContain(true);
     expect(await strip.getByRole('combobox', { name: 'Microphone' }).locator('option').count()).toBeGreaterThan(1);
     await strip.getByRole('button', { name: 'End' }).click();
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     expect(faults).toEqual([]);
   });
 
-  it('sends silence while muted or while the key to talk is not held, and pictures while the camera is on', async () => {
+  it('sends silence while muted or while push to talk is released, and pictures while the camera is on', async () => {
     const kinds = new Set<string>();
     let quietInARow = 0;
     const { page } = await opened(async function* (input) {
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       }
     });
 
-    await page.getByRole('button', { name: 'Talk live' }).first().click();
+    await page.getByRole('button', { name: 'Start live conversation' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip.getByText('Live', { exact: true }).waitFor();
     await strip.getByRole('button', { name: 'Push to talk' }).click();
@@ -101,16 +101,16 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await page.keyboard.down('Space');
     await expect.poll(() => quietInARow, { timeout: 10_000 }).toBeLessThan(moreThanBetweenBeeps);
     await page.keyboard.up('Space');
-    await strip.getByRole('button', { name: 'Turn the camera on' }).click();
-    await strip.getByLabel('What the camera sees').waitFor();
+    await strip.getByRole('button', { name: 'Turn on camera' }).click();
+    await strip.getByLabel('Camera preview').waitFor();
     await expect.poll(() => [...kinds], { timeout: 10_000 }).toContain('image/jpeg');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await strip.getByLabel('Say in writing').fill('hello');
+    await strip.getByLabel('Type a message').fill('hello');
     await page.keyboard.press('Enter');
     await page.getByRole('feed').getByText('You wrote hello').waitFor();
   });
 
-  it('stops playing when it is interrupted, and connects again when the connection breaks', async () => {
+  it('stops playing when it is interrupted, and reconnects when the connection breaks', async () => {
     let rounds = 0;
     const { page, calls } = await opened(async function* (input) {
       rounds += 1;
@@ -126,31 +126,31 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       for await (const heard of input) if (heard.kind === 'content') yield says('Back again');
     });
 
-    await page.getByRole('button', { name: 'Talk live' }).first().click();
+    await page.getByRole('button', { name: 'Start live conversation' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip.getByText('interrupted').waitFor();
-    await strip.getByLabel('Say in writing').fill('break it');
+    await strip.getByLabel('Type a message').fill('break it');
     await page.keyboard.press('Enter');
     await expect.poll(calls, { timeout: 10_000 }).toBe(2);
     await strip.getByText('Live', { exact: true }).waitFor();
-    await strip.getByLabel('Say in writing').fill('again');
+    await strip.getByLabel('Type a message').fill('again');
     await page.keyboard.press('Enter');
     await page.getByRole('feed').getByText('Back again').waitFor();
   });
 
-  it('says in words why it cannot hear, and goes on in writing', async () => {
+  it('says why it has no microphone, and continues with text', async () => {
     const { page } = await opened(async function* (input) {
       for await (const heard of input) if (heard.kind === 'content') yield says('Read you');
     }, []);
 
-    await page.getByRole('button', { name: 'Talk live' }).first().click();
+    await page.getByRole('button', { name: 'Start live conversation' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
     await strip
       .getByRole('alert')
       .getByText(/microphone/)
       .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await strip.getByLabel('Say in writing').fill('hello');
+    await strip.getByLabel('Type a message').fill('hello');
     await page.keyboard.press('Enter');
     await page.getByRole('feed').getByText('Read you').waitFor();
   });

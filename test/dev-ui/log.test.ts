@@ -65,7 +65,7 @@ describe('the event log', () => {
     expect(log.rows[1]).not.toBe(asked);
   });
 
-  it('says what is being said until the whole event is there, even when that is known already', () => {
+  it('shows the current speech until its event arrives, even when that event is known already', () => {
     const whole = event('bot', [{ text: 'Hello' }]);
     const log = logOf(
       event('bot', [{ text: 'Hel' }], { partial: true }),
@@ -80,7 +80,7 @@ describe('the event log', () => {
     expect(log.events).toEqual([whole]);
   });
 
-  it('keeps apart what agents say side by side', () => {
+  it('separates the speeches of parallel agents', () => {
     const piece = (author: string, text: string): Event => event(author, [{ text }], { partial: true });
 
     const log = logOf(piece('a', 'one '), piece('b', 'uno '), piece('a', 'two'), piece('b', 'due'));
@@ -90,7 +90,7 @@ describe('the event log', () => {
     expect(log.speeches.map(({ text }) => text)).toEqual(['uno due']);
   });
 
-  it('lists questions until they are answered, and calls that wait for them as waiting', () => {
+  it('lists requests until they are answered, and shows their calls as waiting', () => {
     const asked = event('bot', [{ functionCall: { id: 'q', name: 'adk_request_confirmation', args: {} } }]);
     const waits = event('bot', [{ functionResponse: { id: 'a', name: 'look', response: { error: 'asks first' } } }], {
       actions: { requestedToolConfirmations: { a: { confirmed: false } } },
@@ -104,7 +104,7 @@ describe('the event log', () => {
     expect(log.pending.size).toBe(0);
   });
 
-  it('knows which events a rewind took back, and folds the state of all', () => {
+  it('knows which events are rewound, and folds the state of all', () => {
     const first = event('user', [{ text: 'one' }], {
       invocationId: 'e-a',
       actions: { stateDelta: { x: 1, 'temp:y': 2 } },
@@ -121,7 +121,7 @@ describe('the event log', () => {
     expect(log.state).toEqual({ z: 3 });
   });
 
-  it('tells subscribers once for each batch', () => {
+  it('notifies subscribers once for each batch', () => {
     const log = new EventLog();
     let told = 0;
     log.subscribe(() => (told += 1));

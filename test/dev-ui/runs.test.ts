@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { noBrowser, openPage } from './browser.ts';
+import { accessibilityFaults, noBrowser, openPage } from './browser.ts';
 import { createSession, say, serve } from './served.ts';
 
 const whole = 'One two three four five six seven eight.';
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
-  it('joins the run in progress again after a reload, and so does a second tab', async () => {
+  it('joins the active run again after a reload, and so does a second tab', async () => {
     const server = await serve();
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/slow`);
     await say(page, 'count slowly');
@@ -23,7 +23,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(faults).toEqual([]);
   });
 
-  it('shows in one tab what is said in the other', async () => {
+  it('shows in one tab the messages of the other', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
     await say(page, 'count slowly');
@@ -39,11 +39,11 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(await second.getByRole('feed').getByRole('article').count()).toBe(4);
   });
 
-  it('shows what another client says, and follows its run', async () => {
+  it('shows the messages of another client, and follows its run', async () => {
     const server = await serve();
     const address = await createSession(server, 'slow', { sessionId: 's1' });
     const { page } = await openPage(address);
-    await page.getByText('Nothing was said yet').waitFor();
+    await page.getByText('No messages yet').waitFor();
 
     await server.fetchJson('/apps/slow/users/user/sessions/s1/runs', {
       json: { newMessage: { role: 'user', parts: [{ text: 'count slowly' }] } },
@@ -62,25 +62,26 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('button', { name: 'Stop' }).click();
 
     await page.getByText(/^Stopped after/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     const path = new URL(page.url()).pathname.replace(/^.*\/u\/user\/s\//, '/apps/slow/users/user/sessions/');
     const { body } = await server.fetchJson(`${path}/runs`);
     expect(body).toMatchObject([{ status: 'cancelled' }]);
   });
 
-  it('shows what failed in its own words, and tries again', async () => {
+  it('shows the message of an error, and retries the turn', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
     await say(page, 'boom');
 
     const error = page.getByRole('group', { name: 'Error' });
     expect(await error.innerText()).toContain('The quota of **today** is used up <b>now</b>');
-    await error.getByRole('button', { name: 'Try this turn again' }).click();
+    await error.getByRole('button', { name: 'Retry this turn' }).click();
 
-    await page.getByText('taken back').first().waitFor();
+    await page.getByText('rewound', { exact: true }).first().waitFor();
     expect(await error.count()).toBe(2);
   });
 
-  it('says that the server is gone', async () => {
+  it('reports that the server cannot be reached', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
     await say(page, 'hello');
@@ -90,6 +91,6 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await say(page, 'still there?');
 
     const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached' });
-    expect(await alert.innerText()).toContain('POST /run_sse · no answer');
+    expect(await alert.innerText()).toContain('POST /run_sse · no response');
   });
 });

@@ -6,7 +6,7 @@ import { createSession, say, serve } from './served.ts';
 const said = (text: string): object => ({ content: { role: 'user', parts: [{ text }] } });
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
-  it('finds sessions by what was said in them', async () => {
+  it('finds sessions by the text of their events', async () => {
     const server = await serve();
     await createSession(server, 'slow', { sessionId: 's1', events: [said('Plans'), said('a week in Berlin')] });
     await createSession(server, 'slow', { sessionId: 's2', events: [said('Something else')] });
@@ -19,7 +19,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await list.getByText('a week in Berlin').waitFor();
     await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
     await page.getByRole('searchbox', { name: 'Search sessions' }).fill('nowhere');
-    await page.getByText('None matches.').waitFor();
+    await page.getByText('No matches.').waitFor();
   });
 
   it('renames, pins and deletes with undo', async () => {
@@ -29,7 +29,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow/u/user/s/s1`);
     const list = page.getByRole('list', { name: 'Sessions' });
     const more = async (title: string, item: string): Promise<void> => {
-      await page.getByRole('button', { name: `More about ${title}` }).click();
+      await page.getByRole('button', { name: `Actions for ${title}` }).click();
       await page.getByRole('menuitem', { name: item }).click();
     };
 
@@ -63,7 +63,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('feed').getByText('Keep me').waitFor();
 
     const downloading = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'More about Keep me' }).click();
+    await page.getByRole('button', { name: 'Actions for Keep me' }).click();
     await page.getByRole('menuitem', { name: 'Export' }).click();
     const exported = await buffer(await (await downloading).createReadStream());
     const file = { name: 's1.json', mimeType: 'application/json', buffer: exported };
@@ -78,10 +78,10 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('feed').getByText('Keep me').waitFor();
     await page.goto(`${server.url}/dev-ui/view`);
     await page.locator('main input[type=file]').setInputFiles(file);
-    await page.getByText('1 events. Read-only').waitFor();
+    await page.getByText('1 event. Read-only').waitFor();
   });
 
-  it('begins a session with a state, and shows the sessions of another user', async () => {
+  it('starts a session with an initial state, and shows the sessions of another user', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
     await page.getByText('Initial state', { exact: true }).click();
@@ -92,12 +92,12 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(body).toMatchObject([{ state: { plan: 'A' } }]);
 
     await page.getByRole('button', { name: 'User: user' }).click();
-    await page.getByRole('menuitem', { name: 'Another user …' }).click();
-    await page.getByRole('textbox', { name: 'User id' }).fill('ann');
+    await page.getByRole('menuitem', { name: 'Other user …' }).click();
+    await page.getByRole('textbox', { name: 'User ID' }).fill('ann');
     await page.keyboard.press('Enter');
 
     await page.getByRole('button', { name: 'User: ann' }).waitFor();
-    await page.getByText('None yet: write the first message.').waitFor();
+    await page.getByText('No sessions yet. Write the first message.').waitFor();
   });
 
   it('says why an app cannot be loaded', async () => {

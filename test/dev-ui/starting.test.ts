@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { noBrowser, openPage } from './browser.ts';
+import { accessibilityFaults, noBrowser, openPage } from './browser.ts';
 import { copyOfAgents, createSession, say, serve } from './served.ts';
 
 const icon = `document.querySelector('link[rel=icon]').href`;
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
-  it('begins with what the README of the app proposes', async () => {
+  it('suggests the messages in the README of the app', async () => {
     const server = await serve('agents');
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/assistant`);
 
@@ -20,7 +20,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(faults).toEqual([]);
   });
 
-  it('proposes something for an app without such a list', async () => {
+  it('suggests a message for an app without such a list', async () => {
     const server = await serve();
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
 
@@ -44,14 +44,15 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await say(page, 'Bonjour');
 
     await page.getByText('Salut !').waitFor();
-    await page.getByText(/Agent changed, reloaded/).waitFor();
-    await page.getByText('greeter was edited: its new version answers now').waitFor();
+    await page.getByText(/Agent edited and reloaded at/).waitFor();
+    await page.getByText('greeter was edited and reloaded').waitFor();
     await page.reload();
-    await page.getByText(/Agent changed, reloaded/).waitFor();
+    await page.getByText(/Agent edited and reloaded at/).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 
-  it('says in the icon of the tab whether it runs or waits', async () => {
+  it('shows in the tab icon whether it is running or waiting', async () => {
     const server = await serve();
     const { page } = await openPage(`${server.url}/dev-ui/apps/slow`);
     const usual = await page.evaluate(icon);

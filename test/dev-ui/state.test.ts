@@ -24,7 +24,7 @@ const keys = (page: Page): Promise<string[]> =>
   page.locator('[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key') ?? ''));
 
 describe.skipIf(noBrowser !== undefined)('in a browser', () => {
-  it('groups the state by whom it belongs to, and leaves internal keys out', async () => {
+  it('groups the state by scope, and leaves internal keys out', async () => {
     const { base } = await withState();
     const { page, faults } = await openPage(`${base}/${address}`);
 
@@ -34,14 +34,14 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     expect(faults).toEqual([]);
   });
 
-  it('edits a value in place, refuses what is no JSON, and tells the server', async () => {
+  it('edits a value in place, rejects invalid JSON, and saves it on the server', async () => {
     const { base, sessions } = await withState();
     const { page } = await openPage(`${base}/${address}`);
 
     await page.getByRole('button', { name: 'Edit plan' }).click();
     const editor = page.getByLabel('Value of plan');
     await editor.fill('{"stops": [1, }');
-    await page.getByText('This is not JSON').waitFor();
+    await page.getByText('Not valid JSON').waitFor();
     expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
     expect(await accessibilityFaults(page)).toEqual([]);
     await editor.fill('{"stops": [1, 2]}');

@@ -3,7 +3,7 @@ import { noBrowser, openPage } from './browser.ts';
 import { say, serve } from './served.ts';
 
 describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, () => {
-  it('talks with an app where the routes for development are off, and says of the rest that it is off', async () => {
+  it('chats with an app when the routes for development are off, and says which views are off', async () => {
     const server = await serve('agents', ['--surface', 'api']);
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/greeter`);
 
@@ -12,7 +12,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     const pages = page.locator('.nav-pages');
     await pages.getByText('Settings').waitFor();
     expect(await pages.innerText()).not.toMatch(/Traces|Evaluations/);
-    await page.getByText('This server does not show how apps are made').waitFor();
+    await page.getByText('This server does not serve agent details').waitFor();
     expect(faults).toEqual([]);
 
     await page.goto(`${server.url}/dev-ui/traces`);

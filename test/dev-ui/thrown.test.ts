@@ -8,7 +8,7 @@ import { copyOfAgents, say, serve } from './served.ts';
 
 const event = (fields: object) => newEvent({ invocationId: 'e-1' }, 'root', fields);
 
-it('tells message and place of an error apart', () => {
+it('separates the message of an error from its file and line', () => {
   const where = 'shop/agent.ts:4';
   const errorMessage = `TypeError: boom (at ${where})`;
   expect(thrownIn(event({ errorMessage, customMetadata: { where, errorId: '1' } }))).toEqual({

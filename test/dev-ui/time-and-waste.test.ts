@@ -44,27 +44,27 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
       .locator('.finding')
       .evaluateAll((items) => items.map((item) => item.getAttribute('data-kind')));
     expect(kinds).toEqual(['repeat', 'circle', 'failed', 'unused', 'full', 'dear']);
-    await page.getByText('Handed over in circles: a → b 2 times, b → a 2 times').waitFor();
+    await page.getByText('Transfers in circles: a → b 2 times, b → a 2 times').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.locator('.finding').first().getByRole('link').first().click();
     expect(new URL(page.url()).searchParams.get('e')).toBe('one');
     expect(faults).toEqual([]);
   });
 
-  it('says so when nothing stands out', async () => {
+  it('reports a session without findings', async () => {
     const { page } = await opened([says('Hello')], 't=findings');
 
-    await page.getByText('Nothing stands out').waitFor();
+    await page.getByText('No findings').waitFor();
     expect(await page.locator('.finding').count()).toBe(0);
   });
 
-  it('goes through time: the chosen moment is what the state shows', async () => {
+  it('moves through time: the state is that after the chosen event', async () => {
     const events = ['A', 'B', 'C'].map((plan) =>
       says(`plan ${plan}`, { actions: { ...newActions(), stateDelta: { plan } } }),
     );
     const { page } = await opened(events, 't=state&time=1');
 
-    const slider = page.getByRole('slider', { name: 'Moment' });
+    const slider = page.getByRole('slider', { name: 'Event' });
     await slider.waitFor();
     expect(await page.locator('[data-key=plan]').textContent()).toContain('"C"');
     await slider.focus();
@@ -75,7 +75,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await page.getByText('State after event 2').waitFor();
     expect(await slider.getAttribute('aria-valuetext')).toContain('event 2 of 3');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Now' }).click();
+    await page.getByRole('group', { name: 'Time slider' }).getByRole('button', { name: 'Now' }).click();
     await page.getByText('State now').waitFor();
   });
 });

@@ -44,8 +44,8 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await trial.getByRole('textbox', { name: 'to' }).first().fill('LIS');
     await trial.getByLabel('seats').fill('2');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await trial.getByText('State the tool finds').click();
-    await trial.getByRole('textbox', { name: 'State the tool finds' }).fill('{"budget": 400}');
+    await trial.getByText('State that the tool reads').click();
+    await trial.getByRole('textbox', { name: 'State that the tool reads' }).fill('{"budget": 400}');
     await trial.getByRole('button', { name: 'Run' }).click();
     const result = trial.getByRole('region', { name: 'Result' });
     await result.getByText('It would change the state').waitFor();
@@ -66,10 +66,10 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     expect(faults).toEqual([]);
   });
 
-  it('says when the server runs no tools alone', async () => {
+  it('says when the server runs tools only through agents', async () => {
     const { page } = await opened(false);
 
-    await page.getByText('This server runs tools through agents only').waitFor();
+    await page.getByText('This server runs tools only through agents').waitFor();
     expect(await page.getByRole('button', { name: 'Run' }).count()).toBe(0);
   });
 });

@@ -60,7 +60,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is walked, folded and zoomed by keyboard, and shows what the model was sent', async () => {
+  it('is navigated, folded and zoomed by keyboard, and shows the model request', async () => {
     const { base, run } = await traced();
     run.end();
     const { page } = await openPage(`${base}/dev-ui/apps/demo/u/user/s/s1?view=trace`);

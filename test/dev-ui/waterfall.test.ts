@@ -29,11 +29,11 @@ it('puts children below their parents in order of time, and leaves out what is f
   expect(ids(['root'])).toEqual(['root']);
 });
 
-it('takes a span whose parent is unknown for a root', () => {
+it('treats a span whose parent is unknown as a root', () => {
   expect(treeOf([span('lost', 0, 1, 'nobody')]).roots.map(({ id }) => id)).toEqual(['lost']);
 });
 
-it('finds the steps that decided how long a run took', () => {
+it('finds the spans that determined the duration of a run', () => {
   const tree = treeOf([
     span('root', 0, 10),
     span('quick', 1, 3, 'root'),
@@ -46,7 +46,7 @@ it('finds the steps that decided how long a run took', () => {
   expect([...criticalPath(tree, 10)].toSorted()).toEqual(['last', 'open', 'root', 'slow'].toSorted());
 });
 
-it('cuts long pauses between runs short, and none that is short', () => {
+it('shortens long pauses between runs, and no short ones', () => {
   const line = timelineOf([span('one', 0, 100), span('two', 150, 250), span('three', 60_250, 60_300)], 60_300);
 
   expect(line.place('two', 150)).toBe(150);
@@ -55,7 +55,7 @@ it('cuts long pauses between runs short, and none that is short', () => {
   expect(line.cuts).toEqual([500]);
 });
 
-it('keeps what is looked at within the line, however it is zoomed', () => {
+it('keeps the visible range within the line at every zoom', () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(share, share, share, fc.double({ min: 0.1, max: 10, noNaN: true }), (a, b, around, factor) => {

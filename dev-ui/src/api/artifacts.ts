@@ -6,7 +6,7 @@ import { sessionPath } from './sessions.ts';
 
 export type { ArtifactVersion, Part };
 
-/** A name may hold slashes; each segment is encoded for itself. */
+/** A name may hold slashes; each segment is encoded separately. */
 const artifactPath = (key: SessionKey, name: string): string =>
   `${sessionPath(key)}/artifacts/${name.split('/').map(encodeURIComponent).join('/')}`;
 

@@ -26,7 +26,7 @@ export const readEvalSet = (app: string, set: string, signal?: AbortSignal): Pro
 
 export const deleteEvalSet = (app: string, set: string): Promise<null> => sendJson('DELETE', setPath(app, set));
 
-/** Makes a case of a session, or of some of its turns. */
+/** Creates a case from a session, or from some of its turns. */
 export const addSessionToSet = (
   { appName, userId, sessionId }: SessionKey,
   set: string,
@@ -69,7 +69,7 @@ export const compareEvalResults = (
 export const cancelEvalRun = (app: string, runId: string): Promise<null> =>
   sendJson('POST', path`apps/${app}/eval-runs/${runId}/cancel`);
 
-/** How far a run is, frame by frame. */
+/** The progress of a run, frame by frame. */
 export type EvalFrame =
   | { readonly type: 'started'; readonly runId: string; readonly total: number }
   | { readonly type: 'case'; readonly done: number; readonly total: number; readonly result: EvalCaseResult }
@@ -79,7 +79,7 @@ export type EvalRunBody = Partial<Omit<RunEvalRequest, 'evalMetrics'>> & {
   readonly evalMetrics?: readonly (string | EvalMetric)[];
 };
 
-/** Runs a set. A failure on the way is thrown as an `ApiError`. */
+/** Runs a set. Throws an `ApiError` when it fails. */
 export async function* runEvalSet(
   { app, set }: { app: string; set: string },
   body: EvalRunBody,

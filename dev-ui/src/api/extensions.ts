@@ -31,7 +31,7 @@ export interface ToolRun {
   readonly state: State;
 }
 
-/** Runs one tool without a model. What it changes in state and artifacts is not kept. */
+/** Runs one tool without a model. Its changes to state and artifacts are discarded. */
 export const runTool = async (app: string, body: ToolRun, signal: AbortSignal): Promise<ToolOutcome> => {
   const response = await request(path`apps/${app}/tools/run`, { method: 'POST', body, signal });
   return (await response.json()) as ToolOutcome;
@@ -40,13 +40,13 @@ export const runTool = async (app: string, body: ToolRun, signal: AbortSignal): 
 export const indexArtifacts = async (key: SessionKey, signal?: AbortSignal): Promise<IndexedArtifact[]> =>
   (await getJson<{ artifacts: IndexedArtifact[] }>(`${sessionPath(key)}/artifact-index`, signal)).artifacts;
 
-/** Where a fork is cut: the last event it keeps, or the first it does not. */
+/** Where a fork ends: the last event it keeps, or the first it does not. */
 export type Cut = { readonly eventId: string } | { readonly beforeEventId: string };
 
 export type ForkChanges = Cut & {
-  /** Takes the place of what that event says; what else it did, such as state it wrote, stays. */
+  /** Replaces the content of that event; its other effects, such as state it wrote, stay. */
   readonly content?: Content;
-  /** Merged into what the state was then. */
+  /** Merged into the state at that point. */
   readonly state?: State;
 };
 
@@ -63,15 +63,15 @@ export const listTraces = ({ q = '', cursor }: TraceQuery, signal?: AbortSignal)
   return getJson(`traces?${query}`, signal);
 };
 
-/** Without requests and answers. Throws 404 when the trace is not kept. */
+/** Without requests and responses. Throws 404 when the trace is not kept. */
 export const readTrace = (traceId: string, signal?: AbortSignal): Promise<Trace> =>
   getJson(path`traces/${traceId}`, signal);
 
-/** One span with everything. */
+/** One span with all attributes. */
 export const readSpan = (traceId: string, spanId: string, signal?: AbortSignal): Promise<LiveSpan> =>
   getJson(path`traces/${traceId}/spans/${spanId}`, signal);
 
-/** Spans of a session that began or ended since a mark of an earlier answer; 0: all. */
+/** Spans of a session that began or ended since the mark of an earlier response; 0: all. */
 export const readSpanChanges = (key: SessionKey, since: number, signal?: AbortSignal): Promise<SpanChanges> =>
   getJson(
     `${path`dev/apps/${key.appName}/sessions/${key.sessionId}/spans`}?${new URLSearchParams({ userId: key.userId, since: String(since) })}`,

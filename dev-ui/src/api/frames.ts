@@ -4,7 +4,7 @@ export interface Frame {
   readonly data: string;
 }
 
-/** Reads the frames of an event stream as they arrive; those that arrive together come together. */
+/** Reads the frames of an event stream as they arrive; frames that arrive together are returned together. */
 export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame[], void, void> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = '';
@@ -18,7 +18,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       yield frames.filter((frame) => frame.data !== '');
     }
   } finally {
-    reader.cancel().catch(() => {}); // over or broken already
+    reader.cancel().catch(() => {}); // closed or broken already
   }
 }
 

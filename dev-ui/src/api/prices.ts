@@ -1,6 +1,6 @@
 import { getJson } from './server.ts';
 
-/** What `per` tokens cost by model: the longest `match` that a model's name begins with counts. */
+/** The price of `per` tokens by model: the longest `match` that a model's name begins with applies. */
 export interface PriceTable {
   readonly currency: string;
   readonly per: number;

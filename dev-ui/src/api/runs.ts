@@ -14,7 +14,7 @@ export interface RunRecord {
   readonly createdAt: number;
 }
 
-/** Events that arrived together, and where to go on after them. */
+/** Events that arrived together, and the position to continue from. */
 export interface RunBatch {
   readonly events: readonly Event[];
   readonly lastId: string | undefined;
@@ -27,7 +27,7 @@ export interface RunFeed {
   readonly batches: AsyncIterable<RunBatch>;
 }
 
-/** The last frame of a run that failed on its way. */
+/** The last frame of a run that failed. */
 interface Failure {
   readonly error: string;
   readonly errorCode?: string;
@@ -35,7 +35,7 @@ interface Failure {
 
 const isFailure = (value: Event | Failure): value is Failure => 'error' in value && !('id' in value);
 
-/** Starts a run that goes on when its client leaves. A failure on its way is thrown as an `ApiError`. */
+/** Starts a run that continues when its client disconnects. Throws an `ApiError` when it cannot be started. */
 export async function startRun(body: RunBody, signal: AbortSignal): Promise<RunFeed> {
   const response = await request('run_sse', { method: 'POST', body: { ...body, resumable: true }, signal });
   return feedOf(response, idIn(response.headers), { method: 'POST', path: '/run_sse' });
@@ -48,7 +48,7 @@ function idIn(headers: Headers): string | undefined {
 
 const runPath = (key: SessionKey, runId: string): string => `${sessionPath(key)}/runs/${encodeURIComponent(runId)}`;
 
-/** Watches a run, from its first event or from what was seen last. */
+/** Follows a run, from its first event or after the last one that was seen. */
 export async function joinRun(
   key: SessionKey,
   runId: string,
@@ -60,12 +60,12 @@ export async function joinRun(
   return feedOf(response, runId, { method: 'GET', path: `/${path}` });
 }
 
-/** The run of the session that is not over, when there is one. */
+/** The active run of the session, if any. */
 export async function findRunning(key: SessionKey, signal: AbortSignal): Promise<RunRecord | undefined> {
   return (await getJson<RunRecord[]>(`${sessionPath(key)}/runs?status=running`, signal))[0];
 }
 
-/** Ends a run. Resolves when it is over. */
+/** Cancels a run. Resolves when it has ended. */
 export const cancelRun = (key: SessionKey, runId: string): Promise<RunRecord> =>
   sendJson('POST', `${runPath(key, runId)}/cancel`, {});
 

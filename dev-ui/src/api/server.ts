@@ -1,6 +1,6 @@
 import type { Problem } from '../../../src/schemas/records.ts';
 
-/** Where the server is: one level above the page's own base, whatever path both are mounted under. */
+/** The address of the server: one level above the base of the page, below any prefix. */
 const serverUrl = new URL('..', document.baseURI);
 
 /** Absolute address of an endpoint. `path` has no leading slash and is encoded already. */
@@ -10,7 +10,7 @@ export const addressOf = (path: string): string => new URL(path, serverUrl).href
 export const path = (texts: TemplateStringsArray, ...names: readonly (string | number)[]): string =>
   texts.reduce((whole, text, index) => whole + encodeURIComponent(String(names[index - 1])) + text);
 
-/** A request that failed: what was asked, and the server's own words. `status` is 0 when there was no answer. */
+/** A request that failed: method, path, and the message of the server. `status` is 0 without a response. */
 export class ApiError extends Error {
   readonly method: string;
   readonly path: string;
@@ -36,11 +36,11 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends a request; anything but success is thrown as an `ApiError`, an abort as it is. */
+/** Sends a request. Throws an `ApiError` for anything but success, and an abort unchanged. */
 export async function request(where: string, options: RequestOptions = {}): Promise<Response> {
   const { method = 'GET', body, headers, signal } = options;
   const asked = { method, path: `/${where}` };
-  // A deletion is finished even when the page goes away.
+  // A deletion completes even when the page is closed.
   const init: RequestInit = { method, headers: { ...headers }, signal: signal ?? null, keepalive: method === 'DELETE' };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
@@ -57,7 +57,7 @@ export async function request(where: string, options: RequestOptions = {}): Prom
   throw new ApiError(asked, response.status, await problemOf(response));
 }
 
-/** Reads JSON. The type is the caller's word: server and page share their schemas and come from one package. */
+/** Reads JSON. The caller names the type: server and page share their schemas and come from one package. */
 export async function getJson<T>(where: string, signal?: AbortSignal): Promise<T> {
   return (await (await request(where, { signal })).json()) as T;
 }

@@ -29,6 +29,6 @@ export const patchState = (key: SessionKey, stateDelta: State): Promise<Session>
 
 export const deleteSession = (key: SessionKey): Promise<null> => sendJson('DELETE', sessionPath(key));
 
-/** Takes the session back to before an invocation; its events stay in the history. */
+/** Rewinds the session to before an invocation; its events stay in the history. */
 export const rewindSession = (key: SessionKey, invocationId: string): Promise<Session> =>
   sendJson('POST', `${sessionPath(key)}/rewind`, { invocationId });

@@ -2,7 +2,7 @@ import type { Session, SessionOwner } from '../../../src/schemas/session.ts';
 import { ApiError, getJson, path } from './server.ts';
 import { listSessions } from './sessions.ts';
 
-/** A session as the list shows it. */
+/** A session in the list. */
 export interface SessionSummary {
   readonly id: string;
   readonly title: string;
@@ -10,7 +10,7 @@ export interface SessionSummary {
   /** Seconds since the epoch. */
   readonly lastUpdateTime: number;
   readonly eventCount?: number;
-  /** Where a search found its words in an event. */
+  /** The text of an event that matches the search. */
   readonly match?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
@@ -21,7 +21,7 @@ export interface SummaryPage {
   readonly cursor?: string;
 }
 
-/** A page of sessions, newest first; `search` looks in titles and in what was said. */
+/** A page of sessions, newest first; `search` searches titles and texts. */
 export async function listSummaries(
   owner: SessionOwner,
   { search = '', cursor = '' }: { search?: string; cursor?: string },

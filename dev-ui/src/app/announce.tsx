@@ -3,13 +3,13 @@ import type { Event } from '../../../src/schemas/event.ts';
 
 const useAnnouncement = create(() => ({ text: '' }));
 
-/** Tells screen readers something, politely; the same text twice is told twice. */
+/** Announces a text to screen readers, politely. The same text twice is announced twice. */
 export function announce(text: string): void {
   const { text: before } = useAnnouncement.getState();
   useAnnouncement.setState({ text: before === text ? `${text}\u00A0` : text });
 }
 
-/** The one live region of the page. */
+/** The live region of the page. */
 export function LiveRegion() {
   const text = useAnnouncement((state) => state.text);
   return (
@@ -19,7 +19,7 @@ export function LiveRegion() {
   );
 }
 
-/** Tells screen readers what a run does, in whole steps: not every token. */
+/** Announces what a run does to screen readers: whole events, not every chunk. */
 export function announceRun(events: readonly Event[]): void {
   const event = events.findLast((one) => !one.partial);
   if (!event) return;
@@ -28,7 +28,7 @@ export function announceRun(events: readonly Event[]): void {
   const calls = parts.flatMap((part) => (part.functionCall ? [part.functionCall.name] : []));
   const length = parts.reduce((sum, part) => sum + (part.thought ? 0 : (part.text?.length ?? 0)), 0);
   if (errorMessage !== undefined) announce(`${author} failed: ${errorMessage}`);
-  else if (actions.transferToAgent !== undefined) announce(`${author} hands over to ${actions.transferToAgent}`);
+  else if (actions.transferToAgent !== undefined) announce(`${author} transfers to ${actions.transferToAgent}`);
   else if (calls.length > 0) announce(`${author} called ${calls.join(', ')}`);
   else if (length > 0) announce(`Answer complete, ${length} characters`);
 }

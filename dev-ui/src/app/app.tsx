@@ -5,8 +5,8 @@ import { Loading } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { LiveRegion } from './announce.tsx';
 import { Keys } from './keys.tsx';
+import { match, navigate, to, useLocation } from './location.ts';
 import { Overlays } from './overlays.tsx';
-import { match, navigate, to, usePlace } from './place.ts';
 import { queries } from './queries.ts';
 import { componentOf, contributionsOf } from './registry.ts';
 import { Shell } from './shell.tsx';
@@ -28,7 +28,7 @@ export function App() {
 }
 
 function Page() {
-  const { path, query } = usePlace();
+  const { path, query } = useLocation();
   const old = addressOfAdkLink(path, query);
   useEffect(() => {
     if (old !== undefined) navigate(old, { replace: true });
@@ -47,7 +47,7 @@ function Page() {
   }
   return (
     <div className="page">
-      <h1>Nothing is here</h1>
+      <h1>Page not found</h1>
       <p className="secondary">
         There is no page at <code>{path}</code>.
       </p>

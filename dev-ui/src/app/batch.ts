@@ -1,9 +1,9 @@
-/** A hidden page draws no frames: then time decides. */
+/** A hidden page renders no frames: then a timer decides. */
 const longestWaitMs = 100;
-/** Items handed over in one go, so that a burst never holds up typing or scrolling. */
+/** Items delivered at once, so that a burst never blocks typing or scrolling. */
 const most = 200;
 
-/** Gathers items and hands them over once a frame, after it is painted: what was typed in the meantime shows first. */
+/** Collects items and delivers them once per animation frame, after it is painted, so that typed text shows first. */
 export class Batch<T> {
   #items: T[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -19,7 +19,7 @@ export class Batch<T> {
     if (this.#timer === undefined && this.#items.length > 0) this.#schedule();
   }
 
-  /** Hands over everything now. */
+  /** Delivers all items now. */
   flush(): void {
     this.#cancel();
     const items = this.#items;

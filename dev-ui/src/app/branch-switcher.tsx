@@ -4,8 +4,8 @@ import { listSessions, type Session } from '../api/sessions.ts';
 import { Menu } from '../parts/menu.tsx';
 import { shownTime } from '../parts/numbers.ts';
 import { familyOf } from './branching.ts';
+import { navigate, to } from './location.ts';
 import { metadataOf, sessionAddress } from './names.ts';
-import { navigate, to } from './place.ts';
 import { sessionsKey } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -26,7 +26,7 @@ export function BranchSwitcher({ workspace: { key } }: { readonly workspace: Wor
       <button
         type="button"
         className="icon-button"
-        aria-label="Branch before"
+        aria-label="Previous branch"
         disabled={at <= 0}
         onClick={() => go(family[at - 1])}
       >
@@ -48,7 +48,7 @@ export function BranchSwitcher({ workspace: { key } }: { readonly workspace: Wor
           })),
           'line',
           {
-            label: 'Compare with the one it came from',
+            label: 'Compare with its original',
             disabled: parent === undefined,
             run: () =>
               navigate(

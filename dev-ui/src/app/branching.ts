@@ -6,13 +6,13 @@ import { messageOf } from '../api/server.ts';
 import { rewindSession, type Session } from '../api/sessions.ts';
 import { toast } from '../parts/toasts.tsx';
 import { runOptions } from './composer/run-options.tsx';
+import { navigate } from './location.ts';
 import { type CallChange, metadataOf, metadataState, sessionAddress, type SessionMetadata } from './names.ts';
-import { navigate } from './place.ts';
 import { refreshSessions } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 import { acquire, release } from './workspaces.ts';
 
-/** A fork to be: how much of the history it keeps, what is different in it, and what is sent there. */
+/** A fork to make: how much of the history it keeps, what is different in it, and the message to send. */
 interface ForkPlan {
   readonly at: Cut;
   /** In words. */
@@ -20,18 +20,18 @@ interface ForkPlan {
   readonly message?: Content;
 }
 
-/** A fork that is made by changing a call: its run goes on from there. */
+/** A fork made by changing a call: its run resumes from there. */
 interface CallPlan extends ForkPlan {
   /** Of the last event it keeps. */
   readonly invocationId: string;
-  /** What that event says instead. */
+  /** The new content of that event. */
   readonly content: Content;
   readonly changed: Readonly<Record<string, CallChange>>;
 }
 
 /**
- * Makes a fork, goes there, and sends what it is for. The original is never touched. Failures show as a toast and
- * answer nothing.
+ * Makes a fork, opens it, and sends its message. The original is never changed. A failure shows as a toast and
+ * resolves to undefined.
  */
 export async function forkAndRun(workspace: Workspace, plan: ForkPlan | CallPlan): Promise<Workspace | undefined> {
   const { key } = workspace;
@@ -40,7 +40,7 @@ export async function forkAndRun(workspace: Workspace, plan: ForkPlan | CallPlan
     const content = 'content' in plan ? { content: plan.content } : {};
     const session = await forkSession(key, { ...plan.at, state, ...content });
     const fork: SessionKey = { ...key, sessionId: session.id };
-    void refreshSessions(key); // a list that is late is no failure
+    void refreshSessions(key); // the list may be late
     const opened = acquire(fork);
     navigate(sessionAddress(fork));
     await opened.open();
@@ -73,26 +73,26 @@ export function messageBehind({ log }: Workspace, event: Event): Event | undefin
   return undefined;
 }
 
-/** Runs the turn of an event again from its message, or from another one in its place, in a fork. */
+/** Runs the turn of an event again in a fork, with its message or with another one. */
 export async function rerun(workspace: Workspace, event: Event, message?: Content): Promise<void> {
   const source = messageBehind(workspace, event);
   const content = message ?? source?.content;
   if (!source || !content) return;
   await forkAndRun(workspace, {
     at: { beforeEventId: source.id },
-    change: message ? 'another message' : 'run again',
+    change: message ? 'different message' : 'run again',
     message: content,
   });
 }
 
-/** Takes the session back to before an event's turn and sends its message again: for a turn that failed. */
+/** Rewinds the session to before the turn of an event and sends its message again: for a turn that failed. */
 export async function retry(workspace: Workspace, event: Event): Promise<void> {
   const content = messageBehind(workspace, event)?.content;
   if (!content || !(await rewind(workspace, event))) return;
   await workspace.send(content, runOptions());
 }
 
-/** Takes the session back to before the turn of an event. Failures show as a toast and answer false. */
+/** Rewinds the session to before the turn of an event. A failure shows as a toast and resolves to false. */
 export async function rewind(workspace: Workspace, event: Event): Promise<boolean> {
   try {
     await rewindSession(workspace.key, event.invocationId);
@@ -104,13 +104,13 @@ export async function rewind(workspace: Workspace, event: Event): Promise<boolea
   }
 }
 
-/** Runs on in a fork as if a tool had answered something else; what it wrote to the state and what others answered stay. */
+/** Resumes in a fork as if a tool had returned something else. The state it wrote and other responses stay. */
 export async function runWithResult(workspace: Workspace, answered: Event, changed: NamedResponse): Promise<void> {
   const { id, name, response } = changed;
   await forkAndRun(workspace, {
     at: { eventId: answered.id },
     invocationId: answered.invocationId,
-    change: `another result of ${name}`,
+    change: `different result of ${name}`,
     content: withParts(answered, (part) =>
       part.functionResponse?.id === id ? { ...part, functionResponse: { ...part.functionResponse, response } } : part,
     ),
@@ -125,8 +125,8 @@ interface NamedResponse {
 }
 
 /**
- * Runs on in a fork as if a call had been made with other arguments: it is made again, as are those beside it. Answers
- * the fork when its run is over or asks.
+ * Resumes in a fork as if a call had been made with other arguments: the call and its parallel calls run again.
+ * Resolves to the fork when its run ends or waits.
  */
 export async function runWithArguments(
   workspace: Workspace,
@@ -136,7 +136,7 @@ export async function runWithArguments(
   return forkAndRun(workspace, {
     at: { eventId: calling.id },
     invocationId: calling.invocationId,
-    change: `other arguments of ${name}`,
+    change: `different arguments of ${name}`,
     content: withParts(calling, (part) =>
       part.functionCall?.id === id ? { ...part, functionCall: { ...part.functionCall, args } } : part,
     ),
@@ -149,7 +149,7 @@ const withParts = ({ content }: Event, change: (part: Part) => Part): Content =>
   parts: (content?.parts ?? []).map(change),
 });
 
-/** A session and all that were forked from the same one, in the order they were made. */
+/** A session and all forks of the same origin, in the order of creation. */
 export function familyOf(sessions: readonly Session[], sessionId: string): Session[] {
   const byId = new Map(sessions.map((session) => [session.id, session]));
   const rootOf = (session: Session): string => {

@@ -32,7 +32,7 @@ export function costOf(byModel: Readonly<Record<string, Tokens>>, prices: Prices
   return sum;
 }
 
-/** The server's price table with what was changed in the settings; empty where the server has none. */
+/** The server's price table with the changes in the settings; empty when the server has none. */
 export function usePrices(): Prices {
   const own = useSettings((state) => state.prices);
   const table = useQuery({
@@ -61,5 +61,5 @@ const dollars = (value: number): string => `$${value < 0.01 ? value.toFixed(5) :
 export function Cost({ byModel }: { readonly byModel: Readonly<Record<string, Tokens>> }) {
   const cost = costOf(byModel, usePrices());
   if (cost === undefined || Object.keys(byModel).length === 0) return null;
-  return <span title="An estimate by the price table in Settings">≈ {dollars(cost)}</span>;
+  return <span title="Estimate from the price table in Settings">≈ {dollars(cost)}</span>;
 }

@@ -1,22 +1,22 @@
 import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
-import { getPlace } from './place.ts';
+import { getLocation } from './location.ts';
 import type { CommandContext } from './registry.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The session on the screen, when there is one. */
 export const useCurrent = create(() => ({ workspace: undefined as Workspace | undefined }));
 
-/** What a command is about now. */
+/** The current context of commands. */
 export function getContext(): CommandContext {
   const { workspace } = useCurrent.getState();
-  const selected = getPlace().query.get('e');
+  const selected = getLocation().query.get('e');
   return { workspace, event: selected === null ? undefined : workspace?.log.eventOf(selected) };
 }
 
-/** Draws again whenever the log changes; returns its version for memos. */
+/** Renders again when the log changes; returns its version for memos. */
 export const useLogVersion = ({ log }: Workspace): number => useSyncExternalStore(log.subscribe, log.getVersion);
 
-/** Draws again whenever the load or the run changes. */
+/** Renders again when the load status or the run changes. */
 export const useWorkspaceVersion = (workspace: Workspace): number =>
   useSyncExternalStore(workspace.subscribe, workspace.getVersion);

@@ -4,15 +4,15 @@ import { createPortal } from 'react-dom';
 import { term, termsOf } from '../log/filter.ts';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { useLogVersion } from './current.ts';
-import { setQuery, usePlace } from './place.ts';
+import { setQuery, useLocation } from './location.ts';
 import type { Workspace } from './workspace.ts';
 
-const kinds = { user: 'Messages', text: 'Answers', call: 'Tool calls', request: 'Questions', transfer: 'Hand-overs' };
+const kinds = { user: 'Messages', text: 'Answers', call: 'Tool calls', request: 'Requests', transfer: 'Transfers' };
 
-/** What to show of the conversation: words and chips, kept in the address. */
+/** Which rows of the conversation to show: words and chips, kept in the address. */
 export function FilterBar({ workspace }: { readonly workspace: Workspace }) {
   useLogVersion(workspace);
-  const text = usePlace().query.get('q') ?? '';
+  const text = useLocation().query.get('q') ?? '';
   const [typed, setTyped] = useState('');
   const terms = termsOf(text);
   const change = (next: readonly string[]): void => setQuery({ q: next.join(' ') });
@@ -56,7 +56,7 @@ export function FilterBar({ workspace }: { readonly workspace: Workspace }) {
         button={<FilterIcon size={14} aria-hidden />}
         items={[
           item('Errors only', 'is:error'),
-          item('Changes of state', 'is:state'),
+          item('State changes', 'is:state'),
           'line',
           ...Object.entries(kinds).map(([kind, label]) => item(label, term('kind', kind))),
           'line',

@@ -9,11 +9,11 @@ const firstWaitMs = 250;
 export interface Following {
   readonly key: SessionKey;
   readonly signal: AbortSignal;
-  /** Told the run's id, and whether the connection is there. */
+  /** Called with the id of the run, and with whether the connection is open. */
   readonly onLink: (runId: string | undefined, connected: boolean) => void;
 }
 
-/** The events of a run until it is over: a connection that is lost is taken up again where it broke. */
+/** The events of a run until it ends. A lost connection is resumed at the position where it broke. */
 export async function* followRun(first: RunFeed, following: Following): AsyncGenerator<readonly Event[], void, void> {
   const { key, signal, onLink } = following;
   const { runId } = first;

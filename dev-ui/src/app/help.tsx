@@ -2,11 +2,11 @@ import { Dialog } from '../parts/dialog.tsx';
 import { contributionsOf } from './registry.ts';
 import { shownKeys } from './shown-keys.ts';
 
-/** The keys of everything that has one. */
+/** All commands that have a key. */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const commands = contributionsOf('command').filter((command) => command.keys !== undefined);
   return (
-    <Dialog title="Keys" wide onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" wide onClose={onClose}>
       <dl className="keys">
         {commands.map(({ id, keys = '', label }) => (
           <div key={id} className="row">
@@ -20,13 +20,13 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
           <dt>
             <kbd>Enter</kbd>
           </dt>
-          <dd>Send the message; with Shift a new line</dd>
+          <dd>Send the message; Shift Enter starts a new line</dd>
         </div>
         <div className="row">
           <dt>
             <kbd>↑</kbd>
           </dt>
-          <dd>In an empty message: the prompt before</dd>
+          <dd>In an empty message: the previous message</dd>
         </div>
       </dl>
     </Dialog>

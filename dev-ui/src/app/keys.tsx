@@ -9,7 +9,7 @@ const chordMs = 1_200;
 const inText = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Obeys the keys of commands, wherever the focus is but in a text field or in a dialog. */
+/** Handles the keys of commands, except while the focus is in a text field or in a dialog. */
 export function Keys() {
   useEffect(() => {
     let first = '';
@@ -31,7 +31,7 @@ export function Keys() {
       if (!command) return;
       event.preventDefault();
       first = '';
-      void command.run(context); // its failures show where it acts
+      void command.run(context); // it shows its own failures
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

@@ -3,8 +3,8 @@ import { CircleAlert, Plus } from 'lucide-react';
 import { type AppSummary, listApps } from '../api/apps.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Link } from './link.tsx';
+import { match, to, useLocation } from './location.ts';
 import { appIn } from './names.ts';
-import { match, to, usePlace } from './place.ts';
 import { contributionsOf, type PageSpec } from './registry.ts';
 import { useServedParts } from './served.ts';
 import { SessionList } from './session-list.tsx';
@@ -16,7 +16,7 @@ const pages = contributionsOf('page')
 
 /** Apps, the sessions of the current one, and the other pages. */
 export function LeftNav() {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const lastApp = useSettings((state) => state.lastApp);
   const app = appIn(path) ?? lastApp;
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal), refetchInterval: 15_000 });

@@ -1,5 +1,5 @@
 import type { AnchorHTMLAttributes, MouseEvent } from 'react';
-import { hrefOf, navigate } from './place.ts';
+import { hrefOf, navigate } from './location.ts';
 
 interface LinkProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   /** An address made with `to`. */

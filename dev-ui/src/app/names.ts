@@ -1,21 +1,21 @@
 import type { Session, SessionKey } from '../../../src/schemas/session.ts';
 import { metadataKey } from '../log/internal-keys.ts';
-import { match, to } from './place.ts';
+import { match, to } from './location.ts';
 
 export { isInternalKey } from '../log/internal-keys.ts';
 
-/** What a session says about itself. */
+/** Metadata of a session. */
 export interface SessionMetadata {
   readonly displayName?: string;
-  /** The session this one was forked from, and the event where they part. */
+  /** The session this one was forked from, and the event of the fork. */
   readonly forkedFrom?: { readonly sessionId: string; readonly eventId?: string };
   /** What was changed in the fork, in words. */
   readonly change?: string;
-  /** What of a call was changed, by call id: in this fork, or in one it was forked from. */
+  /** The changed part of calls, by call id: in this fork, or in one it was forked from. */
   readonly changedCalls?: Readonly<Record<string, CallChange>>;
 }
 
-/** What of a call a fork has otherwise than it was. */
+/** The part of a call that a fork changed. */
 export type CallChange = 'arguments' | 'result';
 
 export function metadataOf({ state }: Pick<Session, 'state'>): SessionMetadata {
@@ -37,13 +37,13 @@ export const sessionPattern = '/apps/:app/u/:user/s/:session';
 export const sessionAddress = (key: SessionKey, query: Readonly<Record<string, string>> = {}): string =>
   to(sessionPattern, { app: key.appName, user: key.userId, session: key.sessionId }, query);
 
-/** The app an address is about. */
+/** The app in an address. */
 export function appIn(path: string): string | undefined {
   const segment = /^\/apps\/([^/]+)/.exec(path)?.[1];
   return segment === undefined ? undefined : match('/:app', `/${segment}`)?.['app'];
 }
 
-/** The session an address is about, on whichever of its pages. */
+/** The session in an address, on any of its pages. */
 export function sessionIn(path: string): SessionKey | undefined {
   const segments = path.split('/').slice(0, 7).join('/');
   const found = match(sessionPattern, segments);

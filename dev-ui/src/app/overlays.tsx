@@ -14,7 +14,7 @@ const close = open(undefined);
 const Palette = late(async () => (await import('./palette.tsx')).Palette);
 const Help = late(async () => (await import('./help.tsx')).Help);
 
-/** What lies over the page: the palette, the list of keys, a question. */
+/** Overlays of the page: the palette, the keyboard shortcuts, a prompt. */
 export function Overlays() {
   const overlay = useOverlay((state) => state.overlay);
   return (

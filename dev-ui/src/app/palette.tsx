@@ -5,8 +5,8 @@ import { listApps } from '../api/apps.ts';
 import { listSummaries } from '../api/summaries.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { getContext } from './current.ts';
+import { navigate, to } from './location.ts';
 import { sessionAddress, shownTitle } from './names.ts';
-import { navigate, to } from './place.ts';
 import { summariesKey } from './queries.ts';
 import { contributionsOf } from './registry.ts';
 import { useSettings } from './settings.ts';
@@ -15,7 +15,7 @@ import { shownKeys } from './shown-keys.ts';
 const commands = contributionsOf('command');
 const pages = contributionsOf('page').filter((page) => page.nav && !page.pattern.includes(':'));
 
-/** Everything by its name: commands, apps, sessions, pages. */
+/** Finds commands, apps, sessions and pages by name. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const userId = useSettings((state) => state.userId);
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal) }).data ?? [];
@@ -49,7 +49,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           onValueChange={setTyped}
         />
         <Command.List className="palette-list">
-          <Command.Empty className="secondary palette-empty">Nothing matches</Command.Empty>
+          <Command.Empty className="secondary palette-empty">No matches</Command.Empty>
           <Command.Group heading="Commands">
             {commands
               .filter((command) => command.applies?.(context) ?? true)
@@ -59,7 +59,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
                   value={`${command.label} ${command.id}`}
                   onSelect={() => {
                     onClose();
-                    void command.run(context); // its failures show where it acts
+                    void command.run(context); // it shows its own failures
                   }}
                 >
                   <span className="grow">{command.label}</span>

@@ -1,19 +1,19 @@
+import { getLocation, match } from './location.ts';
 import { sessionIn } from './names.ts';
-import { getPlace, match } from './place.ts';
 import { contributionsOf } from './registry.ts';
 import { acquire } from './workspaces.ts';
 
-/** Asks at once for everything the first page needs, instead of one thing after the other. */
+/** Requests all data of the first page at once instead of one after the other. */
 export function preload(): void {
-  const { path, query } = getPlace();
+  const { path, query } = getLocation();
   const page = contributionsOf('page').find(({ pattern }) => match(pattern, path));
   const key = sessionIn(path);
   const loads: Promise<unknown>[] = page ? [page.load()] : [];
   if (key && page) {
-    acquire(key); // for as long as the page is there: it is the one most often come back to
+    acquire(key); // kept until the page closes: users return to this session most often
     const views = contributionsOf('centre');
     const view = views.find(({ id }) => id === query.get('view')) ?? views[0];
     if (view) loads.push(view.load());
   }
-  for (const load of loads) load.catch(() => {}); // the page says so when it cannot be loaded
+  for (const load of loads) load.catch(() => {}); // the page shows the failure
 }

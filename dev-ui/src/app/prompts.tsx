@@ -7,7 +7,7 @@ interface Prompt {
   readonly label: string;
   readonly action: string;
   readonly value?: string;
-  /** Lets the answer have several lines. */
+  /** Allows several lines. */
   readonly long?: boolean;
   readonly onSubmit: (text: string) => void;
 }

@@ -7,7 +7,7 @@ import type { Workspace } from './workspace.ts';
 
 type Load<Props> = () => Promise<ComponentType<Props>>;
 
-/** A page of its own, at an address such as `/traces/:id`. Its component gets the address's names. */
+/** A page at an address such as `/traces/:id`. Its component gets the values of the names in the address. */
 export interface PageSpec {
   readonly kind: 'page';
   readonly pattern: string;
@@ -35,22 +35,22 @@ export interface InspectorSpec {
   readonly label: string;
   readonly order: number;
   readonly scope: 'event' | 'session' | 'both';
-  /** Whether it has something to say about this event. */
+  /** Whether it applies to this event. */
   applies?(event: Event): boolean;
   readonly load: Load<{ readonly workspace: Workspace; readonly event: Event | undefined }>;
 }
 
-/** Something that can be done, listed in the palette; with an icon and `place` also as a button. */
+/** A command, listed in the palette; with an icon and `place` also as a button. */
 export interface CommandSpec {
   readonly kind: 'command';
   readonly id: string;
   readonly label: string;
-  /** Key shown and obeyed outside of text fields, such as `g t` or `s`. */
+  /** Keyboard shortcut outside of text fields, such as `g t` or `s`. */
   readonly keys?: string;
   readonly icon?: LucideIcon;
   /** Where its button is: the menu of an event, or of the session. */
   readonly place?: 'event' | 'session';
-  /** Whether it can be done now. */
+  /** Whether it is enabled now. */
   applies?(context: CommandContext): boolean;
   run(context: CommandContext): void | Promise<void>;
 }
@@ -61,7 +61,7 @@ export interface CommandContext {
   readonly event: Event | undefined;
 }
 
-/** A piece of the workspace that others fill: above the stream, in the composer's bar, or below a row. */
+/** A slot of the workspace that other views fill: above the conversation, in the composer's bar, or below a row. */
 export interface SlotSpec {
   readonly kind: 'slot';
   readonly slot: 'strip' | 'composer' | 'row';
@@ -75,7 +75,7 @@ export type Contribution = PageSpec | CentreSpec | InspectorSpec | CommandSpec |
 type Kind = Contribution['kind'];
 type Of<K extends Kind> = Extract<Contribution, { kind: K }>;
 
-/** Every folder of `views` says in `register.ts` what it adds: nobody else has to know it. */
+/** Every folder of `views` declares in `register.ts` what it adds; no other file names it. */
 const modules = import.meta.glob<{ readonly contributions: readonly Contribution[] }>('../views/*/register.ts', {
   eager: true,
 });
@@ -95,7 +95,7 @@ interface Loaded<Props> {
 
 const components = new WeakMap<object, unknown>();
 
-/** The component of a contribution, loaded when it is first drawn. */
+/** The component of a contribution, loaded when it is first rendered. */
 export function componentOf<Props extends object>(spec: Loaded<Props>): ComponentType<Props> {
   const known = components.get(spec) as ComponentType<Props> | undefined;
   if (known) return known;

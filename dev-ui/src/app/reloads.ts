@@ -13,12 +13,12 @@ export function useReloads(appName: string): readonly number[] {
   return apps.data?.find(({ name }) => name === appName)?.reloads ?? none;
 }
 
-/** Says when the agent of a session was edited while it is on the screen. Asks after each run: runs notice edits. */
+/** Shows a toast when the agent of the open session was reloaded. Checks after each run, because runs trigger reloads. */
 export function useReloadNews({ key: { appName }, run: { status } }: Workspace): void {
   const newest = useReloads(appName).at(-1);
   const opened = useRef(Date.now() / 1_000);
   useEffect(() => {
-    if (newest !== undefined && newest > opened.current) toast(`${appName} was edited: its new version answers now`);
+    if (newest !== undefined && newest > opened.current) toast(`${appName} was edited and reloaded`);
   }, [newest, appName]);
   useEffect(() => {
     if (status !== 'running') void queries.invalidateQueries({ queryKey: ['apps'] });

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { readCapabilities } from '../api/extensions.ts';
 
 /**
- * Whether the server serves a part of the API for development, which it may have switched off; undefined until it told.
- * A server that does not tell is taken at its word when it is asked.
+ * Whether the server serves a part of the API for development, which may be switched off; undefined until it has
+ * answered. A server that does not say counts as serving it.
  */
 export function useServes(part: string): boolean | undefined {
   const parts = useServedParts();

@@ -11,16 +11,16 @@ import {
 } from '../api/sessions.ts';
 import { toast } from '../parts/toasts.tsx';
 import { useCurrent } from './current.ts';
+import { getLocation, navigate, to } from './location.ts';
 import { metadataOf, metadataState, sessionAddress, sessionIn, titleOf } from './names.ts';
-import { getPlace, navigate, to } from './place.ts';
 import { prompt } from './prompts.tsx';
 import { refreshSessions } from './queries.ts';
 import { changeSettings, useSettings } from './settings.ts';
 
-/** How long a deleted session can be brought back. */
+/** How long a deleted session can be restored. */
 const undoMs = 6_000;
 
-/** Sessions that are gone from the list and can still be brought back. */
+/** Sessions that are hidden from the list and can still be restored. */
 export const useRemoved = create(() => ({ ids: [] as readonly string[] }));
 
 export function togglePin(sessionId: string): void {
@@ -53,13 +53,13 @@ export function askToRename(key: SessionKey, title: string): void {
   });
 }
 
-/** Takes a session from the list at once; from the server when it is too late to undo. */
+/** Removes a session from the list at once, and from the server when it can no longer be restored. */
 export function removeSession(key: SessionKey, title: string): void {
   const { sessionId } = key;
   const show = (isShown: boolean): void =>
     useRemoved.setState(({ ids }) => ({ ids: isShown ? ids.filter((id) => id !== sessionId) : [...ids, sessionId] }));
   show(false);
-  const address = getPlace().path;
+  const address = getLocation().path;
   const wasOpen = sessionIn(address)?.sessionId === sessionId;
   if (wasOpen) navigate(to('/apps/:app', { app: key.appName }));
   const remove = async (): Promise<void> => {
@@ -72,7 +72,7 @@ export function removeSession(key: SessionKey, title: string): void {
     }
     await refreshSessions(key);
   };
-  const atOnce = (): void => void remove(); // a page that goes away cannot be asked to undo
+  const atOnce = (): void => void remove(); // a closing page has no undo
   window.addEventListener('pagehide', atOnce);
   const timer = setTimeout(atOnce, undoMs);
   toast(`Deleted “${title}”`, {
@@ -88,7 +88,7 @@ export function removeSession(key: SessionKey, title: string): void {
   });
 }
 
-/** Saves the session as one JSON file, in the shape the API has. */
+/** Downloads the session as one JSON file, in the shape of the API. */
 export async function exportSession(key: SessionKey): Promise<void> {
   try {
     const session = await readSession(key);
@@ -101,7 +101,7 @@ export async function exportSession(key: SessionKey): Promise<void> {
   }
 }
 
-/** Saves something as a file. */
+/** Downloads a value as a file. */
 export function download(name: string, content: BlobPart, type = 'application/json'): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content], { type }));
@@ -110,7 +110,7 @@ export function download(name: string, content: BlobPart, type = 'application/js
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Makes a session of an exported one, with its events and state under a new id, and goes there. */
+/** Imports an exported session, with its events and state, under a new id, and opens it. */
 export async function importFile(owner: SessionOwner, file: File | undefined): Promise<void> {
   if (!file) return;
   try {

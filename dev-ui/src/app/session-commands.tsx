@@ -3,7 +3,7 @@ import type { Workspace } from './workspace.ts';
 
 const commands = contributionsOf('command').filter(({ place, icon }) => place === 'session' && icon !== undefined);
 
-/** What can be done with the session on the screen, a button each. */
+/** The commands of the session on the screen, one button each. */
 export function SessionCommands({ workspace }: { readonly workspace: Workspace }) {
   const context = { workspace, event: undefined };
   return commands
@@ -17,7 +17,7 @@ export function SessionCommands({ workspace }: { readonly workspace: Workspace }
             className="icon-button"
             aria-label={label}
             title={label}
-            onClick={() => void command.run(context)} // its failures show where it acts
+            onClick={() => void command.run(context)} // it shows its own failures
           >
             <Icon size={14} aria-hidden />
           </button>

@@ -6,8 +6,8 @@ import { shownDay, shownTime } from '../parts/numbers.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { Link } from './link.tsx';
+import { to, useLocation } from './location.ts';
 import { sessionAddress, sessionIn, shownTitle } from './names.ts';
-import { to, usePlace } from './place.ts';
 import { summariesKey } from './queries.ts';
 import { importFile, useRemoved } from './session-actions.ts';
 import { SessionMenu } from './session-menu.tsx';
@@ -17,7 +17,7 @@ const rowHeight = 34;
 
 /** The sessions of an app's user: searched in titles and texts, pinned ones first, then the newest. */
 export function SessionList({ app }: { readonly app: string }) {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const { userId, pinned } = useSettings();
   const key = sessionIn(path);
   const owner = { appName: app, userId: key?.userId ?? userId };
@@ -74,7 +74,7 @@ export function SessionList({ app }: { readonly app: string }) {
       {query.isPending && <Loading label="Loading sessions" />}
       {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
       {query.data && sessions.length === 0 && !query.hasNextPage && (
-        <p className="meta nav-note">{search === '' ? 'None yet: write the first message.' : 'None matches.'}</p>
+        <p className="meta nav-note">{search === '' ? 'No sessions yet. Write the first message.' : 'No matches.'}</p>
       )}
       <VirtualList
         className="nav-session-list"

@@ -11,14 +11,14 @@ interface SessionMenuProps {
   readonly owner: SessionOwner;
 }
 
-/** What can be done with a session of the list. */
+/** The menu of a session in the list. */
 export function SessionMenu({ session, owner }: SessionMenuProps) {
   const pinned = useSettings((state) => state.pinned.includes(session.id));
   const key = { ...owner, sessionId: session.id };
   const title = shownTitle(session);
   return (
     <Menu
-      label={`More about ${title}`}
+      label={`Actions for ${title}`}
       className="icon-button more"
       button={<Ellipsis size={14} aria-hidden />}
       items={[

@@ -37,12 +37,14 @@ export function SessionSums({ workspace }: { readonly workspace: Workspace }) {
     <span className="sums meta">
       <span>{shownCount(log.events.length)} events</span>
       {tokens.total > 0 && (
-        <span title={`${tokens.input} tokens in, ${tokens.output} out, ${tokens.cached} from the cache`}>
+        <span
+          title={`${tokens.input} input tokens, ${tokens.output} output tokens, ${tokens.cached} input tokens from the cache`}
+        >
           ↑{shownCount(tokens.input)} ↓{shownCount(tokens.output)}
         </span>
       )}
       <Cost byModel={byModel} />
-      {ms > 0 && <span title="Time the agents took">{shownDuration(ms)}</span>}
+      {ms > 0 && <span title="Total time of all runs">{shownDuration(ms)}</span>}
     </span>
   );
 }

@@ -16,7 +16,7 @@ export function SessionTitle({ workspace }: { readonly workspace: Workspace }) {
 
 const longest = 80;
 
-/** The name a session was given, else what its user said first, else its id. */
+/** The name of a session, else its first user message, else its id. */
 function titleIn(log: EventLog, id: string): string {
   const { displayName } = metadataOf(log);
   if (displayName) return displayName;

@@ -4,11 +4,11 @@ import { persist } from 'zustand/middleware';
 export type Theme = 'system' | 'light' | 'dark';
 export type Density = 'comfortable' | 'compact';
 
-/** What this browser remembers. Nothing of it leaves the machine. */
+/** Settings in this browser. They never leave the machine. */
 export interface Settings {
   readonly theme: Theme;
   readonly density: Density;
-  /** Whose sessions are shown. */
+  /** The user whose sessions are shown. */
   readonly userId: string;
   readonly users: readonly string[];
   readonly lastApp: string | undefined;
@@ -20,13 +20,13 @@ export interface Settings {
   /** Model calls allowed in one run; absent: the server's default. */
   readonly maxLlmCalls: number | undefined;
   readonly filesAsArtifacts: boolean;
-  /** Goes along with every message. */
+  /** Sent with every message. */
   readonly stateDelta: Readonly<Record<string, unknown>> | undefined;
   readonly leftOpen: boolean;
   readonly leftWidth: number;
   readonly rightOpen: boolean;
   readonly rightWidth: number;
-  /** Prompts that were sent, oldest first. */
+  /** Sent messages, oldest first. */
   readonly prompts: readonly string[];
   /** Dollars per million tokens, by the beginning of a model's name; on top of the server's table. */
   readonly prices: Readonly<Record<string, { readonly input: number; readonly output: number }>>;

@@ -3,16 +3,16 @@ import { Divider } from '../parts/divider.tsx';
 import { Faulty } from '../parts/faulty.tsx';
 import { useNarrow } from '../parts/narrow.ts';
 import { LeftNav } from './left-nav.tsx';
-import { usePlace } from './place.ts';
+import { useLocation } from './location.ts';
 import { changeSettings, useSettings } from './settings.ts';
 import { TopBar } from './top-bar.tsx';
 
-/** The frame of every page: bar, navigation, page. On a narrow window the navigation lies over the page. */
+/** The shell of every page: top bar, navigation, page. In a narrow window the navigation covers the page. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { leftOpen, leftWidth } = useSettings();
   const narrow = useNarrow();
   const [drawer, setDrawer] = useState(false);
-  const { path } = usePlace();
+  const { path } = useLocation();
   useEffect(() => setDrawer(false), [path]);
   const isOpen = narrow ? drawer : leftOpen;
   const toggle = (): void => (narrow ? setDrawer(!drawer) : changeSettings({ leftOpen: !leftOpen }));

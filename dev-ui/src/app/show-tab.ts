@@ -1,4 +1,4 @@
-import { setQuery } from './place.ts';
+import { setQuery } from './location.ts';
 import type { CommandSpec } from './registry.ts';
 import { changeSettings } from './settings.ts';
 
@@ -7,7 +7,7 @@ interface ShowTab {
   readonly tab: string;
   readonly label: string;
   readonly keys: string;
-  /** It is about the session: the selected event is let go. */
+  /** It concerns the session: the selected event is deselected. */
   readonly ofSession?: boolean;
 }
 

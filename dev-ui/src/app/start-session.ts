@@ -1,15 +1,15 @@
 import type { Content } from '../../../src/schemas/content.ts';
 import type { SessionKey, SessionOwner, State } from '../../../src/schemas/session.ts';
 import { createSession } from '../api/sessions.ts';
+import { navigate } from './location.ts';
 import { metadataState, sessionAddress } from './names.ts';
-import { navigate } from './place.ts';
 import { refreshSessions } from './queries.ts';
 import type { RunOptions } from './workspace.ts';
 import { acquire, release } from './workspaces.ts';
 
 const titleLength = 60;
 
-/** A title from what the user said first. */
+/** A title from the first user message. */
 export const titleFrom = (message: Content): string =>
   message.parts
     .map((part) => part.text ?? '')
@@ -24,7 +24,7 @@ interface FirstMessage {
   readonly state?: State;
 }
 
-/** Makes a session of a first message, goes there and sends it. Throws when the session cannot be made. */
+/** Creates a session for a first message, opens it and sends the message. Throws when the session cannot be created. */
 export async function startSession(owner: SessionOwner, first: FirstMessage): Promise<SessionKey> {
   const { message, options, state } = first;
   const displayName = titleFrom(message);
@@ -32,7 +32,7 @@ export async function startSession(owner: SessionOwner, first: FirstMessage): Pr
     state: { ...state, ...(displayName !== '' && metadataState({ displayName })) },
   });
   const key = { ...owner, sessionId: session.id };
-  void refreshSessions(owner); // a list that is late is no failure
+  void refreshSessions(owner); // the list may be late
   const workspace = acquire(key);
   navigate(sessionAddress(key));
   void workspace

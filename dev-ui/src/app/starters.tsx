@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { readReadme } from '../api/apps.ts';
 import { useServes } from './served.ts';
 
-/** A heading of the README whose list holds things to say. */
+/** A heading of the README whose list contains suggested messages. */
 const heading = /^#{2,6}\s*(?:try|starters?|examples?|prompts?)\b[^\n]*\n+((?:[ \t]*[-*] [^\n]*(?:\n|$)|[ \t]*\n)+)/im;
 const most = 6;
 const usual = ['What can you do?'];
@@ -10,7 +10,7 @@ const usual = ['What can you do?'];
 interface Readme {
   /** Markdown, without the list of starters. */
   readonly text: string;
-  /** What to say first: from a list below a heading such as “Try” of the app's README. */
+  /** Suggested messages: the list below a heading such as “Try” of the app's README. */
   readonly starters: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const cleaned = (line: string): string =>
     .trim()
     .replace(/^(["'`“])(.*)["'`”]$/, '$2');
 
-/** What the README of an app says about it, and what it proposes to say first. */
+/** Splits the README of an app into its text and its suggested messages. */
 export function readmeOf(text: string): Readme {
   const list = heading.exec(text);
   if (!list) return { text, starters: usual };
@@ -45,12 +45,12 @@ interface StartersProps {
   readonly onSay: (text: string) => void;
 }
 
-/** What one may say first, a click each. */
+/** Suggested first messages. */
 export function Starters({ app, disabled, onSay }: StartersProps) {
   const readme = useReadme(app);
   if (!readme) return null;
   return (
-    <ul className="starters" aria-label="To begin with">
+    <ul className="starters" aria-label="Suggested messages">
       {readme.starters.map((text) => (
         <li key={text}>
           <button type="button" className="button" disabled={disabled} onClick={() => onSay(text)}>

@@ -10,7 +10,7 @@ const marks = {
   idle: { sign: '', icon: undefined },
 };
 
-/** How a session is shown from outside of its page: whether it runs, failed, or waits for its user. */
+/** The status of a session in the tab icon: running, failed, or waiting for the user. */
 function markOf({ log, run }: Workspace): (typeof marks)[keyof typeof marks] {
   if (run.status === 'running' || run.status === 'failed') return marks[run.status];
   return log.pending.size > 0 ? marks.waiting : marks.idle;
@@ -18,7 +18,7 @@ function markOf({ log, run }: Workspace): (typeof marks)[keyof typeof marks] {
 
 let usual: string | undefined;
 
-/** Has the browser's tab say what the session is and how it is, by title and icon. Returns what takes that back. */
+/** Shows title and status of the session in the browser tab. Returns a function that resets the tab. */
 export function markTab(workspace: Workspace, title: string): () => void {
   const { sign, icon } = markOf(workspace);
   const link = document.querySelector<HTMLLinkElement>('link[rel=icon]');

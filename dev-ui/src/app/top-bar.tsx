@@ -5,9 +5,9 @@ import { Menu } from '../parts/menu.tsx';
 import { BranchSwitcher } from './branch-switcher.tsx';
 import { useCurrent } from './current.ts';
 import { Link } from './link.tsx';
+import { navigate, to, useLocation } from './location.ts';
 import { appIn, sessionIn } from './names.ts';
 import { openPalette } from './overlays.tsx';
-import { navigate, to, usePlace } from './place.ts';
 import { prompt } from './prompts.tsx';
 import { SessionCommands } from './session-commands.tsx';
 import { SessionSums } from './session-sums.tsx';
@@ -15,7 +15,7 @@ import { SessionTitle } from './session-title.tsx';
 import { changeSettings, chooseUser, type Theme, useSettings } from './settings.ts';
 
 const themes: readonly { readonly theme: Theme; readonly label: string }[] = [
-  { theme: 'system', label: 'As the system' },
+  { theme: 'system', label: 'System' },
   { theme: 'light', label: 'Light' },
   { theme: 'dark', label: 'Dark' },
 ];
@@ -26,7 +26,7 @@ interface TopBarProps {
 }
 
 export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const app = appIn(path);
   const key = sessionIn(path);
   const workspace = useCurrent((state) => state.workspace);
@@ -41,7 +41,7 @@ export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
       >
         <MenuIcon size={16} aria-hidden />
       </button>
-      <nav className="crumbs" aria-label="Where you are">
+      <nav className="crumbs" aria-label="Breadcrumbs">
         <Link to="/apps" className="crumb home">
           agent-server
         </Link>
@@ -86,7 +86,7 @@ function Connection() {
 
 function UserMenu() {
   const { userId, users } = useSettings();
-  const { path } = usePlace();
+  const { path } = useLocation();
   const app = appIn(path);
   const shown = sessionIn(path)?.userId ?? userId;
   const choose = (user: string): void => {
@@ -110,7 +110,7 @@ function UserMenu() {
           run: () => choose(user),
         })),
         'line',
-        { label: 'Another user …', run: () => askForUser(choose) },
+        { label: 'Other user …', run: () => askForUser(choose) },
       ]}
     />
   );
@@ -134,5 +134,5 @@ function ThemeMenu() {
 
 /** Asks for the id of a user whose sessions to show. */
 function askForUser(choose: (user: string) => void): void {
-  prompt({ title: 'Another user', label: 'User id', action: 'Switch', onSubmit: (user) => choose(user.trim()) });
+  prompt({ title: 'Other user', label: 'User ID', action: 'Switch', onSubmit: (user) => choose(user.trim()) });
 }

@@ -10,7 +10,7 @@ import { announceRun } from './announce.tsx';
 import { Batch } from './batch.ts';
 import { followRun } from './follow-run.ts';
 
-/** How the session came up. */
+/** How loading the session went. */
 export type LoadStatus = 'loading' | 'ready' | 'missing' | 'failed';
 
 export interface RunState {
@@ -18,7 +18,7 @@ export interface RunState {
   readonly error?: unknown;
   /** Events the run has made so far. */
   readonly events: number;
-  /** The connection was lost and is being taken up again. */
+  /** The connection was lost, and the page reconnects. */
   readonly reconnecting?: boolean;
 }
 
@@ -26,7 +26,7 @@ export type RunOptions = Pick<RunRequest, 'runConfig' | 'stateDelta' | 'function
   readonly streaming?: boolean;
 };
 
-/** A run we watch: how to let go of it, and what the server calls it. */
+/** A run that the page follows: how to stop following it, and its id. */
 interface Watch {
   readonly leaving: AbortController;
   runId: string | undefined;
@@ -35,12 +35,12 @@ interface Watch {
 
 /** Events that are read first: the end of a long session shows before the rest of it is there. */
 const firstEvents = 200;
-/** How long the end of a long session has to be drawn before the rest comes. */
+/** Time to render the end of a long session before the rest is read. */
 const restAfterMs = 100;
 /** Events a run may have stored besides those that were streamed. */
 const slack = 8;
 
-/** One session on the screen: its log, how it came up, and the run in progress. */
+/** One session on the screen: its log, its load status, and the active run. */
 export class Workspace {
   readonly key: SessionKey;
   readonly log = new EventLog();
@@ -69,7 +69,7 @@ export class Workspace {
   };
   readonly getVersion = (): number => this.version;
 
-  /** Reads the session, once, and joins the run it has in progress. Failures show in `load`. */
+  /** Reads the session, once, and joins its active run. Failures show in `load`. */
   open(): Promise<void> {
     this.#opening ??= this.#read();
     return this.#opening;
@@ -93,29 +93,29 @@ export class Workspace {
     void this.#joinRunning(); // it lasts as long as the run
   }
 
-  /** Leaves the session: what runs goes on without us. */
+  /** Closes the session; its runs continue on the server. */
   close(): void {
     this.#closed.abort();
     this.#watch?.leaving.abort();
     this.#channel.close();
   }
 
-  /** Stops the run in progress, on the server. */
+  /** Cancels the active run on the server. */
   async stop(): Promise<void> {
     const watch = this.#watch;
     if (!watch || watch.stopped) return;
     watch.stopped = true;
     try {
-      // Before its first answer a run has no name yet; it would go on without us.
+      // Before the first response the id of the run is unknown: find it, or the run would continue.
       const runId = watch.runId ?? (await findRunning(this.key, this.#closed.signal))?.id;
       if (runId !== undefined) await cancelRun(this.key, runId);
     } catch {
-      // a run that is over already; leaving it is all that is left to do
+      // the run has ended already: only the connection is left to close
     }
     watch.leaving.abort();
   }
 
-  /** Sends a message and shows what comes back. Resolves when the run is over; failures show in `run`. */
+  /** Sends a message and shows the events of its run. Resolves when the run ends; failures show in `run`. */
   async send(message: Content | undefined, options: RunOptions = {}): Promise<void> {
     if (this.#watch) return;
     this.#last = { message, options };
@@ -136,7 +136,7 @@ export class Workspace {
     if (this.#last) await this.send(this.#last.message, this.#last.options);
   }
 
-  /** Reads what others added to the session since, and joins what they started. A server that is away is no news. */
+  /** Reads events that other clients added, and joins runs that they started. Ignores a server that is away. */
   async catchUp(): Promise<void> {
     if (this.#watch || this.#catching || this.load.status !== 'ready') return;
     this.#catching = true;
@@ -148,13 +148,13 @@ export class Workspace {
     await this.#joinRunning();
   }
 
-  /** Reads the session again, whatever is shown. */
+  /** Reads the whole session again. */
   async reload(): Promise<void> {
     this.#take(await readSession(this.key, { signal: this.#closed.signal }));
     this.#tell();
   }
 
-  /** Watches the run that is in progress, started before the page was loaded or by somebody else. */
+  /** Follows the active run, which another client or an earlier page started. */
   async #joinRunning(): Promise<void> {
     if (this.load.status !== 'ready') return;
     const running = await findRunning(this.key, this.#closed.signal).catch(() => undefined); // a server without runs
@@ -184,7 +184,7 @@ export class Workspace {
       this.#setRun({ status: watch.stopped ? 'stopped' : 'idle', events: this.run.events });
     } catch (error) {
       batch.flush();
-      const cancelled = error instanceof ApiError && error.code === 'run_cancelled'; // by somebody else
+      const cancelled = error instanceof ApiError && error.code === 'run_cancelled'; // by another client
       if (leaving.signal.aborted || watch.stopped || cancelled)
         this.#setRun({ status: 'stopped', events: this.run.events });
       else this.#setRun({ status: 'failed', events: this.run.events, error });
@@ -199,7 +199,7 @@ export class Workspace {
     }
   }
 
-  /** The message as it will be stored, until the stored one is known. */
+  /** Shows the message until its stored event is known. */
   #showMessage(content: Content): void {
     const id = `provisional-${crypto.randomUUID()}`;
     this.#provisional = id;
@@ -207,12 +207,12 @@ export class Workspace {
     this.log.append([{ id, invocationId: id, author: 'user', timestamp: Date.now() / 1000, content, actions }]);
   }
 
-  /** Puts stored events in the place of what was shown early, and adds what was not streamed. */
+  /** Replaces provisional events with the stored ones, and adds events that were not streamed. */
   async #reconcile(from: number, quiet = false): Promise<void> {
     try {
       const recent = this.log.events.length - from + slack;
       const session = await readSession(this.key, { recent, signal: this.#closed.signal });
-      if (quiet && (this.#watch || session.lastUpdateTime === this.#updatedAt)) return; // a run tells by itself
+      if (quiet && (this.#watch || session.lastUpdateTime === this.#updatedAt)) return; // a stream brings them
       this.#updatedAt = session.lastUpdateTime;
       const last = this.log.events[from - 1]?.id;
       const at = last === undefined ? 0 : session.events.findIndex(({ id }) => id === last) + 1;
@@ -228,7 +228,7 @@ export class Workspace {
     }
   }
 
-  /** Takes stored events for those from a position on. What was shown and is not stored stays, after them. */
+  /** Replaces the events from a position on with stored ones. Events that are shown but not stored follow them. */
   #adopt(from: number, stored: readonly Event[]): void {
     const provisional = this.#provisional;
     if (provisional === undefined) {

@@ -17,7 +17,7 @@ export function acquire(key: SessionKey): Workspace {
   return workspace;
 }
 
-/** Closes the workspace when nobody shows it and nothing runs in it any more. */
+/** Closes the workspace when no view shows it and it has no active run. */
 export function release(key: SessionKey): void {
   const known = open.get(nameOf(key));
   if (!known) return;

@@ -21,5 +21,5 @@ class ArtifactHistory extends Follower {
   }
 }
 
-/** What a log's events saved. */
+/** The artifacts that the events of a log saved. */
 export const artifactHistoryOf = followerOf(() => new ArtifactHistory());

@@ -5,10 +5,10 @@ import { RowList } from './row-list.ts';
 import type { CallRow, RequestRow, Row } from './rows.ts';
 import { extend, type Turn } from './turns.ts';
 
-/** What is being said right now and is not an event yet. */
+/** The chunks of the current step, which are not an event yet. */
 export interface Speech {
   readonly author: string;
-  /** Tells agents of the same name apart that run side by side. */
+  /** Distinguishes agents of the same name that run in parallel. */
   readonly branch: string;
   readonly text: string;
   readonly thought: string;
@@ -16,23 +16,23 @@ export interface Speech {
 
 /**
  * The events of a session in order, with indexes that grow with them: adding an event costs what the event holds,
- * whatever came before. Everything a view shows is read from here. `version` changes with every change, and
- * subscribers are told once for each batch.
+ * whatever came before. All views read from here. `version` changes with every change, and
+ * subscribers are notified once for each batch.
  */
 export class EventLog {
   version = 0;
-  /** Counts how often the log was emptied: what was derived from it before is void. */
+  /** Counts how often the log was cleared: data derived from it before is invalid. */
   generation = 0;
   events: Event[] = [];
   turns = new Map<string, Turn>();
   /** Positions of events by author, and by the tool they call or answer. */
   byAuthor = new Map<string, number[]>();
   byTool = new Map<string, number[]>();
-  /** State as the events made it, on top of what the session was created with. */
+  /** The state: that of the session at its creation, with the changes of the events. */
   state: State = {};
-  /** What agents are saying right now: several at once when they run side by side. */
+  /** The current speeches of agents: several at once when they run in parallel. */
   speeches: readonly Speech[] = [];
-  /** Positions of events that a rewind took back, as `[first, last]`. */
+  /** Positions of rewound events, as `[first, last]`. */
   rewound: (readonly [number, number])[] = [];
   #rows = new RowList();
   #positions = new Map<string, number>();
@@ -84,7 +84,7 @@ export class EventLog {
     this.#tell();
   }
 
-  /** Adds events in order; those that are there already are left out, partial ones become the current speech. */
+  /** Adds events in order. Known events are skipped, partial ones extend the current speech. */
   append(events: readonly Event[]): void {
     for (const event of events) {
       if (event.partial) this.#speak(event);
@@ -99,7 +99,7 @@ export class EventLog {
   }
 
   /**
-   * Replaces the events from a position on. What comes before is shown as it is: its rows are made again, which costs
+   * Replaces the events from a position on. Earlier events stay: their rows are built again, which costs
    * their number once for each run.
    */
   truncate(from: number, events: readonly Event[]): void {
@@ -114,7 +114,7 @@ export class EventLog {
     this.#tell();
   }
 
-  /** Ends what is being said: its run is over. */
+  /** Removes the current speeches, because their run has ended. */
   hush(): void {
     if (this.speeches.length === 0) return;
     this.speeches = [];
@@ -147,7 +147,7 @@ export class EventLog {
     this.speeches = at < 0 ? [...this.speeches, speech] : this.speeches.with(at, speech);
   }
 
-  /** Ends what an agent was saying: the whole event says it. */
+  /** Ends the speech of an agent: its event has arrived. */
   #silence({ author, branch = '' }: Event): void {
     if (this.speeches.length === 0) return;
     this.speeches = this.speeches.filter((one) => one.author !== author || one.branch !== branch);

@@ -1,7 +1,7 @@
 import type { Event } from '../../../src/schemas/event.ts';
 import type { Row } from './rows.ts';
 
-/** What rows to show: words in the text, and `kind:` `author:` `tool:` `is:error` `is:state`. All of them must fit. */
+/** Which rows to show: words in the text, and `kind:` `author:` `tool:` `is:error` `is:state`. All of them must match. */
 export interface Filter {
   readonly words: readonly string[];
   readonly kinds: readonly string[];
@@ -66,7 +66,7 @@ const isError = (row: Row): boolean =>
   (row.kind === 'call' && row.status === 'error') ||
   (row.kind === 'fold' && row.calls.some((call) => call.status === 'error'));
 
-/** Whether a row fits all parts of a filter. */
+/** Whether a row matches all parts of a filter. */
 export function fits(row: Row, filter: Filter): boolean {
   const { words, kinds, authors, tools, errors, state } = filter;
   if (kinds.length > 0 && !kinds.includes(row.kind === 'fold' ? 'call' : row.kind)) return false;
@@ -78,7 +78,7 @@ export function fits(row: Row, filter: Filter): boolean {
   return words.every((word) => events.some((event) => textOf(event).includes(word)));
 }
 
-/** Whether a single event fits: as a row would that stands for nothing else. */
+/** Whether a single event matches, as a row of this event alone would. */
 export function eventFits(event: Event, filter: Filter): boolean {
   const parts = event.content?.parts ?? [];
   const tools = parts.flatMap(
@@ -93,7 +93,7 @@ export function eventFits(event: Event, filter: Filter): boolean {
   return filter.words.every((word) => textOf(event).includes(word));
 }
 
-/** What an event is, in a word. */
+/** The kind of an event. */
 export function kindOf(event: Event): Row['kind'] | 'result' {
   const parts = event.content?.parts ?? [];
   if (event.errorCode !== undefined || event.errorMessage !== undefined) return 'error';

@@ -1,13 +1,13 @@
 import type { Event } from '../../../src/schemas/event.ts';
 import type { EventLog } from './event-log.ts';
 
-/** Something made of a log's events that looks at each of them once, and begins again when some were replaced. */
+/** A value derived from the events of a log, which visits each event once, and starts again when events were replaced. */
 export abstract class Follower {
   #seen = 0;
   #last = '';
   #generation = 0;
 
-  /** Takes in what the log has got since. */
+  /** Visits the events that were added since. */
   follow({ events, generation }: EventLog): void {
     if (generation !== this.#generation || (this.#seen > 0 && events[this.#seen - 1]?.id !== this.#last)) {
       this.reset();

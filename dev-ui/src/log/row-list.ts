@@ -2,9 +2,9 @@ import type { FunctionResponse } from '../../../src/schemas/content.ts';
 import type { Event } from '../../../src/schemas/event.ts';
 import { type CallRow, type RequestRow, type Row, rowsOf, statusOf } from './rows.ts';
 
-/** Calls in a row from which on they are shown as one. */
+/** From so many consecutive calls on they are folded into one row. */
 const foldFrom = 4;
-/** Calls a fold takes before the next one begins: each change copies the list. */
+/** Largest number of calls in a fold: each change copies its list. */
 const foldMost = 200;
 
 interface Place {
@@ -14,12 +14,12 @@ interface Place {
 }
 
 /**
- * What a conversation shows, kept up to date event by event: an event costs what it adds, never what is there already.
+ * The rows of a conversation, updated event by event: the cost of an event does not depend on the number of rows.
  * Rows that change are replaced, so that a row that is the same object looks the same.
  */
 export class RowList {
   readonly rows: Row[] = [];
-  /** Requests nobody has answered yet, by call id. */
+  /** Unanswered requests, by call id. */
   readonly pending = new Map<string, RequestRow | CallRow>();
   readonly #places = new Map<string, Place>();
   /** The first row of each event that has one. */
@@ -36,7 +36,7 @@ export class RowList {
     }
   }
 
-  /** Where an event is shown: its own row, or the one its answer went to. */
+  /** The row of an event: its own, or that of the call it answers. */
   rowOf(eventId: string): number | undefined {
     return this.#ofEvent.get(eventId);
   }
@@ -53,7 +53,7 @@ export class RowList {
     if (row.kind === 'call') this.#fold(row);
   }
 
-  /** Makes a fold of the last rows when they are enough calls, or adds the last one to the fold before it. */
+  /** Folds the last rows when they are enough calls, or adds the last one to the fold before it. */
   #fold(row: CallRow): void {
     const before = this.rows.at(-2);
     if (before?.kind === 'fold' && before.calls.length < foldMost) {
@@ -75,7 +75,7 @@ export class RowList {
     for (const [within, call] of calls.entries()) this.#place(call, within);
   }
 
-  /** Notes that a call is in the last row now, which is a fold. */
+  /** Records that a call is now in the last row, which is a fold. */
   #place({ call, event }: CallRow, within: number): void {
     const row = this.rows.length - 1;
     if (call.id !== undefined) this.#places.set(call.id, { row, within });

@@ -2,7 +2,7 @@ import type { FunctionCall, FunctionResponse, Part } from '../../../src/schemas/
 import type { Event } from '../../../src/schemas/event.ts';
 import { isInternalKey } from './internal-keys.ts';
 
-/** How a call went: still running, waiting for a person, answered, or answered with an error. */
+/** Status of a call: running, waiting for an answer, answered, or failed. */
 export type CallStatus = 'running' | 'waiting' | 'ok' | 'error';
 
 interface RowOf<Kind extends string> {
@@ -15,11 +15,11 @@ interface RowOf<Kind extends string> {
   readonly index: number;
 }
 
-/** What a user said. */
+/** A message of a user. */
 export interface UserRow extends RowOf<'user'> {
   readonly parts: readonly Part[];
 }
-/** What an agent said: text, thoughts, media, code. */
+/** Content of an agent: text, thoughts, media, code. */
 export interface TextRow extends RowOf<'text'> {
   readonly parts: readonly Part[];
 }
@@ -34,7 +34,7 @@ export interface CallRow extends RowOf<'call'> {
 export interface FoldRow extends RowOf<'fold'> {
   readonly calls: readonly CallRow[];
 }
-/** Something a person has to answer before the run goes on. */
+/** A request that the user has to answer. */
 export interface RequestRow extends RowOf<'request'> {
   readonly request: RequestKind;
   readonly call: FunctionCall;
@@ -45,7 +45,7 @@ export interface TransferRow extends RowOf<'transfer'> {
   readonly to: string;
 }
 export interface ErrorRow extends RowOf<'error'> {}
-/** What an event did without saying anything: state, artifacts, rewind, compaction, end. */
+/** The actions of an event without content: state, artifacts, rewind, compaction, end. */
 export interface NoteRow extends RowOf<'note'> {}
 
 export type Row = UserRow | TextRow | CallRow | FoldRow | RequestRow | TransferRow | ErrorRow | NoteRow;
@@ -59,15 +59,15 @@ const requestKinds: Readonly<Record<string, RequestKind>> = {
 
 export const requestKindOf = (call: FunctionCall): RequestKind | undefined => requestKinds[call.name];
 
-/** Whether a tool's answer reports a failure. */
+/** Whether the response of a tool reports a failure. */
 export const isFailure = ({ response }: FunctionResponse): boolean =>
   response['error'] !== undefined && response['error'] !== null && response['error'] !== false;
 
-/** Whether what looks like an answer says that a person is asked first. */
+/** Whether a response only says that the user has to answer a request first. */
 const asksFirst = ({ actions }: Event, { id = '' }: FunctionCall): boolean =>
   Object.hasOwn(actions.requestedToolConfirmations, id) || Object.hasOwn(actions.requestedAuthConfigs, id);
 
-/** How a call went, from the event that makes it and what answered it. */
+/** The status of a call, from its event and its response. */
 export function statusOf(
   call: FunctionCall,
   event: Event,

@@ -8,7 +8,7 @@ export interface StateChange {
   readonly value: unknown;
 }
 
-/** Who changed what of the state when. */
+/** The changes of the state by key. */
 export class StateHistory extends Follower {
   readonly changes = new Map<string, StateChange[]>();
 
@@ -25,8 +25,8 @@ export class StateHistory extends Follower {
   }
 
   /**
-   * The state after the event at a position, made from what it is now. A key that only later events wrote is left out:
-   * what it was before is not known.
+   * The state after the event at a position, computed back from the current state. A key that only later events wrote
+   * is left out, because its earlier value is unknown.
    */
   stateAt(position: number, now: State): State {
     const state: State = {};
@@ -38,7 +38,7 @@ export class StateHistory extends Follower {
     return state;
   }
 
-  /** What a key was before the change at a position; `undefined` when that is not known or nothing. */
+  /** The value of a key before the change at a position; `undefined` when it is unknown or absent. */
   before(key: string, position: number): unknown {
     const changes = this.changes.get(key) ?? [];
     return changes[lastUpTo(changes, position - 1)]?.value ?? undefined;

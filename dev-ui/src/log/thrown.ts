@@ -1,12 +1,12 @@
 import type { Event } from '../../../src/schemas/event.ts';
 
-/** What code of an app threw, as far as the server tells: to its author only. */
+/** An error that the code of an app threw, if the server shows it (only to its author). */
 export interface Thrown {
   readonly name?: string;
   readonly message: string;
   /** `file:line`, below the folder of the apps. */
   readonly where?: string;
-  /** What the log of the server calls it. */
+  /** The id of the error in the server log. */
   readonly errorId?: string;
 }
 
@@ -20,7 +20,7 @@ export function thrownIn({ errorMessage = 'No message.', customMetadata }: Event
   return { message, ...(where !== undefined && { where }), ...(errorId !== undefined && { errorId }) };
 }
 
-/** What the tool of a call threw, from the event that holds its answer. */
+/** The error that the tool of a call threw, from the event of its response. */
 export function thrownByCall(callId: string | undefined, answer: Event | undefined): Thrown | undefined {
   const errors = fieldsOf(fieldsOf(answer?.customMetadata)['toolErrors']);
   const { name, message, where } = fieldsOf(callId === undefined ? undefined : errors[callId]);
@@ -28,7 +28,7 @@ export function thrownByCall(callId: string | undefined, answer: Event | undefin
   return { message, ...(typeof name === 'string' && { name }), ...(typeof where === 'string' && { where }) };
 }
 
-/** Metadata hold whatever anybody put there. */
+/** Metadata may contain any value. */
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 

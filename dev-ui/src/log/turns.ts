@@ -16,7 +16,7 @@ export interface Turn {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly tokens: Tokens;
-  /** Tokens of each model that answered; `''` where the event does not name one. */
+  /** Tokens by model; `''` when the event does not name its model. */
   readonly byModel: Readonly<Record<string, Tokens>>;
   readonly modelCalls: number;
   readonly errors: number;
@@ -31,7 +31,7 @@ export const addTokens = (a: Tokens, b: Tokens): Tokens => ({
   total: a.total + b.total,
 });
 
-/** What the event's model call used; `undefined` for an event without one. */
+/** The tokens of the event's model call; `undefined` for an event without one. */
 export function tokensOf({ usageMetadata: usage }: Event): Tokens | undefined {
   if (!usage) return undefined;
   const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);

@@ -7,7 +7,7 @@ function colourOf(name: string): number {
   return hash % colours;
 }
 
-/** Who said it: the name, always in the same colour. */
+/** The author of an event: the name, always in the same colour. */
 export function Author({ name }: { readonly name: string }) {
   return (
     <span className="author truncate" data-colour={name === 'user' ? 'user' : colourOf(name)} title={name}>

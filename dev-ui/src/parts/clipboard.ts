@@ -1,6 +1,6 @@
 import { toast } from './toasts.tsx';
 
-/** Copies a text and says so; where the browser has no clipboard (http on another machine) it says that. */
+/** Copies a text and shows a toast; also when the browser has no clipboard (http on another machine). */
 export async function copyText(text: string, what = 'Copied'): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

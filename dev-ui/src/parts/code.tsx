@@ -8,7 +8,7 @@ interface CodeProps {
   readonly label: string;
 }
 
-/** A block of code: coloured when the colours have arrived, copied with one click. */
+/** A block of code, highlighted once the highlighter is loaded, with a button to copy it. */
 export function Code({ code, language = 'json', label }: CodeProps) {
   const [html, setHtml] = useState<string>();
   useEffect(() => {

@@ -8,13 +8,13 @@ interface DiffProps {
 
 /** Lines around a change that are shown with it. */
 const around = 2;
-/** Texts longer than this are compared as a whole: a line by line comparison would hold up the page. */
+/** Texts longer than this are compared as a whole: a comparison by line would block the page. */
 const longest = 400_000;
 
-/** What changed between two texts, line by line; long stretches of the same are folded. Its own chunk: load it lazily. */
+/** The changes between two texts, line by line; long equal parts are folded. Load it lazily: it is a bundle of its own. */
 export function Diff({ before, after, label }: DiffProps) {
-  if (before === after) return <p className="secondary">No difference.</p>;
-  if (before.length + after.length > longest) return <p className="secondary">Too long to compare line by line.</p>;
+  if (before === after) return <p className="secondary">No differences.</p>;
+  if (before.length + after.length > longest) return <p className="secondary">Too long to compare.</p>;
   const changes = diffLines(before, after);
   return (
     <pre className="diff" aria-label={label} tabIndex={0}>

@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react';
 
-/** Keeps a fault in one part of the page from taking the rest with it, and says what it was. */
+/** An error boundary: shows the error of one part of the page and keeps the rest working. */
 export class Faulty extends Component<{ readonly children: ReactNode }, { readonly error: unknown }> {
   override state: { readonly error: unknown } = { error: undefined };
 

@@ -15,7 +15,7 @@ hljs.registerAliases(['js', 'jsx', 'javascript', 'tsx', 'ts'], { languageName: '
 hljs.registerAliases(['sh', 'shell', 'console'], { languageName: 'bash' });
 hljs.registerAliases(['html', 'svg', 'css'], { languageName: 'xml' });
 
-/** Code longer than this stays plain: colouring it would hold up the page. */
+/** Code longer than this stays plain: highlighting it would block the page. */
 const longest = 20_000;
 
 /** Code as HTML with classes; undefined where its language is unknown or it is too long. */

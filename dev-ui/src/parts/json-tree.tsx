@@ -8,19 +8,19 @@ import { previewOf, type TreeRow, treeRows } from './tree-rows.ts';
 interface JsonTreeProps {
   readonly value: unknown;
   readonly label: string;
-  /** Levels that are open at first. Default 1. */
+  /** Levels that are expanded at first. Default 1. */
   readonly openTo?: number;
-  /** Pixels it may be high before it scrolls. Default 480. */
+  /** Largest height in pixels before it scrolls. Default 480. */
   readonly most?: number;
 }
 
 const rowHeight = 22;
 /** A list with more entries than this is closed at first. */
 const mostOpenAtFirst = 100;
-/** A string longer than this is read in a window of its own. */
+/** A longer string opens in a dialog. */
 const longString = 80;
 
-/** JSON as a tree that is as quick for a megabyte as for a line: ←/→ fold, ↑/↓ move, Enter shows all, c copies. */
+/** JSON as a virtual tree, fast also for a megabyte: ←/→ collapse and expand, ↑/↓ move, Enter shows all, c copies. */
 export function JsonTree({ value, label, openTo = 1, most = 480 }: JsonTreeProps) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState(0);

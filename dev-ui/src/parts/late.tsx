@@ -2,8 +2,8 @@ import { type ComponentType, useEffect, useState } from 'react';
 import { Loading } from './states.tsx';
 
 /**
- * A component that is loaded when it is first drawn. Until then it is `label` …, or nothing. Unlike React's `lazy` it
- * shows as soon as it is there: what takes the place of a fallback of React's is held back for 300 ms.
+ * A component that is loaded when it is first rendered. Until then it shows `label` …, or nothing. Unlike React's `lazy` it
+ * appears as soon as it is loaded: React delays the content that replaces a fallback by 300 ms.
  */
 export function late<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
@@ -21,7 +21,7 @@ export function late<Props extends object>(
           if (!hasLeft) setOutcome({});
         },
         (failure: unknown) => {
-          // Thrown where the parts of the page that fail are caught.
+          // Thrown during rendering, where the error boundary catches it.
           const rethrow = (): never => {
             throw failure;
           };

@@ -6,7 +6,7 @@ import { copyText } from './clipboard.ts';
 const marked = new Marked({ gfm: true, breaks: true });
 const purify = DOMPurify(window);
 
-/** Whether an address leads to this machine's own data: anything else would tell another server that we looked. */
+/** Whether an address is data in the page itself: any other would send a request to another server. */
 const isOwn = (address: string): boolean => /^(?:data:image\/(?!svg)|blob:)/i.test(address);
 
 purify.addHook('afterSanitizeAttributes', (node) => {
@@ -34,7 +34,7 @@ const allowed = {
   FORBID_ATTR: ['style', 'id', 'name'],
 };
 
-/** Text longer than this is shown as it is: nobody reads a formatted megabyte. */
+/** Longer text is shown unformatted: formatting a megabyte would block the page. */
 const longest = 200_000;
 
 const known = new Map<string, string>();
@@ -49,7 +49,7 @@ function htmlOf(text: string): string {
   return html;
 }
 
-/** Colours the code in an element, when the colours have arrived. */
+/** Highlights the code in an element once the highlighter is loaded. */
 function colour(element: HTMLElement): void {
   const blocks = [...element.querySelectorAll<HTMLElement>('pre > code[class^=language-]')];
   if (blocks.length === 0) return;
@@ -61,7 +61,7 @@ function colour(element: HTMLElement): void {
   });
 }
 
-/** What a model wrote, formatted: nothing in it runs, and nothing in it is fetched. A double click on code copies it. */
+/** Formatted Markdown of a model: it runs no scripts and loads nothing. A double click on code copies it. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {

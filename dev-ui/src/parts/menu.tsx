@@ -11,7 +11,7 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  /** Says what the button opens. */
+  /** The accessible name of the menu. */
   readonly label: string;
   readonly button: ReactNode;
   readonly items: readonly (MenuItem | 'line')[];

@@ -4,14 +4,14 @@ import { type Schema, typeOf } from './schema.ts';
 interface SchemaFormProps {
   readonly schema: Schema | undefined;
   readonly value: unknown;
-  /** `undefined` while what was typed is no JSON. */
+  /** `undefined` while the text is not valid JSON. */
   readonly onChange: (value: unknown) => void;
   readonly label: string;
 }
 
 const simple = new Set(['string', 'number', 'integer', 'boolean']);
 
-/** Fields for an object's simple properties, and JSON for everything: the two show the same value. */
+/** A form for the simple properties of an object, and JSON for all of it: both show the same value. */
 export function SchemaForm({ schema, value, onChange, label }: SchemaFormProps) {
   const fields = Object.entries(schema?.properties ?? {});
   const canShowFields = fields.length > 0;
@@ -21,7 +21,7 @@ export function SchemaForm({ schema, value, onChange, label }: SchemaFormProps) 
     <div className="stack schema-form" role="group" aria-label={label}>
       {canShowFields && (
         <button type="button" className="button small as-json" aria-pressed={asJson} onClick={() => setAsJson(!asJson)}>
-          {asJson ? 'As a form' : 'As JSON'}
+          {asJson ? 'Edit as form' : 'Edit as JSON'}
         </button>
       )}
       {asJson ? (
@@ -114,12 +114,12 @@ function Field({ name, schema, required, value, onChange }: FieldProps) {
 interface JsonFieldProps {
   readonly label: string;
   readonly value: unknown;
-  /** `undefined` while the text is no JSON. */
+  /** `undefined` while the text is not valid JSON. */
   readonly onChange: (value: unknown) => void;
   readonly rows?: number;
 }
 
-/** JSON as text, with what is wrong with it in words. */
+/** JSON as text, with a message for its errors. */
 export function JsonField({ label, value, onChange, rows = 6 }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState('');
@@ -130,7 +130,7 @@ export function JsonField({ label, value, onChange, rows = 6 }: JsonFieldProps) 
       setFault('');
     } catch (error) {
       onChange(undefined);
-      setFault(error instanceof Error ? error.message : 'This is no JSON');
+      setFault(error instanceof Error ? error.message : 'Not valid JSON');
     }
   };
   return (

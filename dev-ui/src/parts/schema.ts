@@ -1,4 +1,4 @@
-/** As much of a JSON schema as a form needs. */
+/** The part of JSON Schema that forms support. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly title?: string;

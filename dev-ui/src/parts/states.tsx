@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Shown while something is on its way; invisible for the first moment, because most things are quick. */
+/** Shown while data is loading; invisible for the first moment, because most requests are fast. */
 export function Loading({ label }: { readonly label: string }) {
   return (
     <p className="loading secondary" role="status">
@@ -9,7 +9,7 @@ export function Loading({ label }: { readonly label: string }) {
   );
 }
 
-/** What a list without entries says, and what to do about it. */
+/** The empty state of a list: a title, and what to do. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">
@@ -25,7 +25,7 @@ interface FailedRequest {
   readonly status?: number;
 }
 
-/** A request that failed: method, path, status and the server's own words, and a way to try again. */
+/** A failed request: method, path, status, the message of the server, and a button to retry. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const { method, path, status } = error as FailedRequest;
   return (
@@ -33,7 +33,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       <p className="error-text">{error instanceof Error ? error.message : String(error)}</p>
       {method !== undefined && (
         <p className="meta mono">
-          {method} {path} · {status === 0 ? 'no answer' : status}
+          {method} {path} · {status === 0 ? 'no response' : status}
         </p>
       )}
       {onRetry && (

@@ -8,7 +8,7 @@ interface ThrownErrorProps {
   readonly errorId?: string | undefined;
 }
 
-/** An error that code threw: its name and message, and the file and line to look at. */
+/** An error that code threw: its name, message, file and line. */
 export function ThrownError({ name, message, where, errorId }: ThrownErrorProps) {
   return (
     <div className="thrown">
@@ -26,7 +26,7 @@ export function ThrownError({ name, message, where, errorId }: ThrownErrorProps)
           <FileCode size={14} aria-hidden /> <span>{where}</span>
         </button>
       ) : (
-        errorId !== undefined && <p className="meta">The log of the server has more: look for {errorId}</p>
+        errorId !== undefined && <p className="meta">Details are in the server log, under {errorId}</p>
       )}
     </div>
   );

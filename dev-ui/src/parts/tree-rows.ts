@@ -1,6 +1,6 @@
 /** One visible line of a JSON tree. */
 export interface TreeRow {
-  /** Where it is: `$.a[0]`, unique in the tree. */
+  /** Its path: `$.a[0]`, unique in the tree. */
   readonly path: string;
   readonly name: string;
   readonly value: unknown;
@@ -19,7 +19,7 @@ const pathOf = (parent: string, name: string, inArray: boolean): string => {
   return plainName.test(name) ? `${parent}.${name}` : `${parent}[${JSON.stringify(name)}]`;
 };
 
-/** The lines that can be seen when these paths are open. Only what is open is looked at. */
+/** The visible lines when these paths are open. Closed parts are not visited. */
 export function treeRows(root: unknown, isOpen: (path: string, depth: number) => boolean): TreeRow[] {
   const rows: TreeRow[] = [];
   const visit = (value: unknown, parent: string, depth: number): void => {

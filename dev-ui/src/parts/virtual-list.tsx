@@ -11,11 +11,11 @@ interface VirtualListProps<T> {
   readonly className?: string;
   /** Items have different heights. */
   readonly measured?: boolean;
-  /** Its items take no focus, so the list does: else nobody could scroll it with keys. */
+  /** Its items take no focus, so the list does, to be scrollable with the keyboard. */
   readonly focusable?: boolean;
 }
 
-/** A list that draws only what can be seen. */
+/** A list that renders only its visible items. */
 export function VirtualList<T>({
   items,
   keyOf,

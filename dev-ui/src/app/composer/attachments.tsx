@@ -2,7 +2,7 @@ import { File as FileIcon, X } from 'lucide-react';
 import type { Part } from '../../../../src/schemas/content.ts';
 import { shownBytes } from '../../parts/numbers.ts';
 
-/** Base64 is longer than what it stands for by this much. */
+/** The ratio of base64 to the bytes it encodes. */
 const base64Growth = 4 / 3;
 
 /** A file as a part of a message. */
@@ -19,7 +19,7 @@ interface AttachmentsProps {
   readonly onRemove: (index: number) => void;
 }
 
-/** What goes along with the message. */
+/** Attachments of the message. */
 export function Attachments({ parts, onRemove }: AttachmentsProps) {
   if (parts.length === 0) return null;
   return (

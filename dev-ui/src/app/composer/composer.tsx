@@ -18,10 +18,10 @@ interface ComposerProps {
 }
 
 const promptsKept = 50;
-/** What an input method sends while it composes, in browsers that do not say so. */
+/** The key code of an input method while it composes, in browsers without `isComposing`. */
 const composingKeyCode = 229;
 
-/** Where a message is written: text or JSON, files by button, paste or drop, earlier prompts with ↑. */
+/** The composer of a message: text or JSON; files by button, paste or drop; earlier messages with ↑. */
 export function Composer(props: ComposerProps) {
   const { running, onSend, onStop, placeholder = 'Message', autoFocus, children, disabled = false } = props;
   const [text, setText] = useState('');

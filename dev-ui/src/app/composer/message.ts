@@ -3,7 +3,7 @@ import type { Content, Part } from '../../../../src/schemas/content.ts';
 const isContent = (value: unknown): value is { parts: Part[] } =>
   typeof value === 'object' && value !== null && 'parts' in value && Array.isArray(value.parts);
 
-/** The message that text and attachments make. Text that is the JSON of a content, or of its parts, is taken as such. */
+/** The message of a text and its attachments. Text that is the JSON of a content, or of its parts, is parsed. */
 export function messageFrom(text: string, attached: readonly Part[]): Content {
   return { role: 'user', parts: [...partsOf(text), ...attached] };
 }

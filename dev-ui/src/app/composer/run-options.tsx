@@ -5,7 +5,7 @@ import { JsonField } from '../../parts/schema-form.tsx';
 import { changeSettings, useSettings } from '../settings.ts';
 import type { RunOptions } from '../workspace.ts';
 
-/** What a run gets from the settings. */
+/** The options of a run from the settings. */
 export function runOptions(): RunOptions {
   const { streaming, maxLlmCalls, filesAsArtifacts, stateDelta } = useSettings.getState();
   const runConfig = {
@@ -19,7 +19,7 @@ export function runOptions(): RunOptions {
   };
 }
 
-/** A button that opens how runs are made. */
+/** A button that opens the run options. */
 export function RunOptionsButton() {
   const [open, setOpen] = useState(false);
   return (
@@ -49,7 +49,7 @@ function OptionsDialog({ onClose }: { onClose: () => void }) {
             checked={streaming}
             onChange={({ target }) => changeSettings({ streaming: target.checked })}
           />
-          Stream the answer word by word
+          Stream the answer in chunks
         </label>
         <label className="row">
           <input
@@ -57,10 +57,10 @@ function OptionsDialog({ onClose }: { onClose: () => void }) {
             checked={filesAsArtifacts}
             onChange={({ target }) => changeSettings({ filesAsArtifacts: target.checked })}
           />
-          Keep attached files as artifacts
+          Save attached files as artifacts
         </label>
         <label className="field">
-          <span>Model calls allowed in one run</span>
+          <span>Maximum model calls per run</span>
           <input
             className="input"
             type="number"
@@ -73,9 +73,9 @@ function OptionsDialog({ onClose }: { onClose: () => void }) {
           />
         </label>
         <div className="field">
-          <span>State to set with every message</span>
+          <span>State to set with each message</span>
           <JsonField
-            label="State to set with every message"
+            label="State to set with each message"
             value={stateDelta}
             rows={3}
             onChange={(value) => changeSettings({ stateDelta: value as Record<string, unknown> | undefined })}

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { IndexedArtifact } from '../../../../src/schemas/extensions.ts';
 import { deleteArtifact } from '../../api/artifacts.ts';
 import { messageOf } from '../../api/server.ts';
-import { setQuery } from '../../app/place.ts';
+import { setQuery } from '../../app/location.ts';
 import { download } from '../../app/session-actions.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { late } from '../../parts/late.tsx';
@@ -22,7 +22,7 @@ interface ArtifactDetailsProps {
   readonly version: number;
 }
 
-/** One artifact: a version of it, what changed since the one before, and what can be done with it. */
+/** One artifact: a version, its changes since the previous one, and commands. */
 export function ArtifactDetails({ workspace, artifact, version }: ArtifactDetailsProps) {
   const { name, versions } = artifact;
   const content = useArtifact(workspace, name, version);
@@ -112,6 +112,6 @@ export function ArtifactDetails({ workspace, artifact, version }: ArtifactDetail
   );
 }
 
-/** The last piece of a name, as a file system takes it. */
+/** The last segment of a name, as a file name. */
 const fileName = (name: string): string =>
   (name.split('/').at(-1) ?? name).replace(/^user:/, '').replaceAll(/[<>:"/\\|?*]/g, '_');

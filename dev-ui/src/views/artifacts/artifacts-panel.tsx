@@ -5,7 +5,7 @@ import type { Event } from '../../../../src/schemas/event.ts';
 import { saveArtifact } from '../../api/artifacts.ts';
 import { messageOf } from '../../api/server.ts';
 import { announce } from '../../app/announce.tsx';
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { shownBytes, shownTime } from '../../parts/numbers.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
@@ -23,7 +23,7 @@ interface ArtifactsPanelProps {
 /** The files of the session and its user. */
 export function ArtifactsPanel({ workspace, event }: ArtifactsPanelProps) {
   const artifacts = useArtifacts(workspace);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const queries = useQueryClient();
   const files = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -75,7 +75,7 @@ export function ArtifactsPanel({ workspace, event }: ArtifactsPanelProps) {
           <Upload size={14} aria-hidden /> Upload
         </button>
       </div>
-      {artifacts.isPending && <Loading label="Reading artifacts" />}
+      {artifacts.isPending && <Loading label="Loading artifacts" />}
       {artifacts.isError && <Failure error={artifacts.error} onRetry={() => void artifacts.refetch()} />}
       {artifacts.data?.length === 0 && (
         <Empty title="No artifacts">Files that agents and tools save appear here. Drop files here to add some.</Empty>

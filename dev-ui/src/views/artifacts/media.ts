@@ -18,7 +18,7 @@ export function kindOf(mimeType: string, isLink = false): MediaKind {
   return textTypes.test(type) ? 'text' : 'binary';
 }
 
-/** What an artifact holds: its bytes, and where it points to instead. */
+/** The content of an artifact: its bytes, or the address that it refers to. */
 export interface Content {
   readonly mimeType: string;
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -41,7 +41,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 
 export const textIn = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** An address of the bytes inside this page, as long as it is shown. */
+/** An object URL of the bytes, while it is shown. */
 export function useObjectUrl(bytes: Uint8Array<ArrayBuffer> | undefined, mimeType: string): string | undefined {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
@@ -53,13 +53,13 @@ export function useObjectUrl(bytes: Uint8Array<ArrayBuffer> | undefined, mimeTyp
   return url;
 }
 
-/** A file somebody chose, as a part to save. */
+/** A chosen file, as a part to save. */
 export async function partOf(file: File): Promise<Part> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let binary = '';
-  const piece = 0x8000; // more arguments at once overflow the stack
-  for (let start = 0; start < bytes.length; start += piece) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + piece));
+  const blockSize = 0x8000; // more arguments at once overflow the stack
+  for (let start = 0; start < bytes.length; start += blockSize) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + blockSize));
   }
   return { inlineData: { mimeType: file.type || 'application/octet-stream', data: btoa(binary) } };
 }

@@ -11,7 +11,7 @@ interface PreviewProps {
 /** Longer texts are cut: the file can be downloaded. */
 const longest = 300_000;
 
-/** What an artifact looks like. Nothing in it runs, and nothing is fetched for it. */
+/** A preview of an artifact. It runs no scripts and loads nothing. */
 export function Preview({ name, content }: PreviewProps) {
   const { mimeType, bytes, uri } = content;
   const kind = kindOf(mimeType, uri !== undefined);
@@ -30,7 +30,7 @@ export function Preview({ name, content }: PreviewProps) {
         <TwoWays
           text={textIn(bytes)}
           shown={(text) => <iframe className="artifact-frame" sandbox="" srcDoc={text} title={`Preview of ${name}`} />}
-          note="Scripts do not run, and nothing is loaded from elsewhere, styles included."
+          note="Scripts do not run. Nothing is loaded from other hosts, including styles."
         />
       );
     case 'markdown':
@@ -43,7 +43,7 @@ export function Preview({ name, content }: PreviewProps) {
     default:
       return (
         <p className="secondary">
-          {mimeType || 'Unknown type'}, {shownBytes(bytes.length)}: there is no preview of this type.
+          {mimeType || 'Unknown type'}, {shownBytes(bytes.length)}: no preview for this type.
         </p>
       );
   }
@@ -74,7 +74,7 @@ function Source({ text }: { readonly text: string }) {
   return (
     <pre className="plain artifact-text" dir="auto" tabIndex={0} aria-label="Content">
       {text.slice(0, longest)}
-      {text.length > longest && '\n… cut here'}
+      {text.length > longest && '\n… truncated here'}
     </pre>
   );
 }

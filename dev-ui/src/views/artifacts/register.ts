@@ -19,5 +19,5 @@ export const contributions: readonly Contribution[] = [
     applies: (row) => savedIn(row).length > 0,
     load: async () => (await import('./thumbnails.tsx')).Thumbnails,
   },
-  showTab({ tab: 'artifacts', label: 'Show the artifacts', keys: 'g f', ofSession: true }),
+  showTab({ tab: 'artifacts', label: 'Show artifacts', keys: 'g f', ofSession: true }),
 ];

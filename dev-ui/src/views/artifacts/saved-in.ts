@@ -7,7 +7,7 @@ interface Saved {
   readonly eventId: string;
 }
 
-/** What the events behind a row saved: a call's answer included. */
+/** The artifacts that the events of a row saved, including the response of a call. */
 export function savedIn(row: Row): Saved[] {
   const events = new Set<Event | undefined>([row.event]);
   if (row.kind === 'call') events.add(row.responseEvent);

@@ -1,5 +1,5 @@
 import { File } from 'lucide-react';
-import { setQuery } from '../../app/place.ts';
+import { setQuery } from '../../app/location.ts';
 import { changeSettings } from '../../app/settings.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { Row } from '../../log/rows.ts';
@@ -29,7 +29,7 @@ interface ThumbnailProps {
   readonly eventId: string;
 }
 
-/** Larger ones are not loaded for a picture of that size. */
+/** Larger images get no thumbnail. */
 const mostBytes = 4_000_000;
 
 function Thumbnail({ workspace, name, version, eventId }: ThumbnailProps) {

@@ -11,7 +11,7 @@ import { type Content, contentOf } from './media.ts';
 
 const listKey = ({ appName, userId, sessionId }: SessionKey): string[] => ['artifacts', appName, userId, sessionId];
 
-/** All artifacts of the session; asked for again when an event saves one. */
+/** All artifacts of the session; requested again when an event saves one. */
 export function useArtifacts(workspace: Workspace) {
   useLogVersion(workspace);
   const { saved } = artifactHistoryOf(workspace.log);
@@ -23,7 +23,7 @@ export function useArtifacts(workspace: Workspace) {
   });
 }
 
-/** What one version holds. It never changes, so it is read once. */
+/** The content of one version. It never changes, so it is read once. */
 export function useArtifact(workspace: Workspace, name: string, version: number, enabled = true) {
   return useQuery<Part, Error, Content>({
     queryKey: ['artifact', ...listKey(workspace.key), name, version],
@@ -36,5 +36,5 @@ export function useArtifact(workspace: Workspace, name: string, version: number,
   });
 }
 
-/** Everything the queries know of a session's artifacts. */
+/** All cached queries of a session's artifacts. */
 export const artifactsKey = listKey;

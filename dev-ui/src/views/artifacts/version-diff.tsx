@@ -16,7 +16,7 @@ const readable = new Set(['html', 'markdown', 'json', 'text']);
 const longest = 300_000;
 const mostLines = 2_000;
 
-/** What changed between two versions, line by line. In a file of its own: the library comes when it is needed. */
+/** The changes between two versions, line by line. A separate file, so that the library is loaded on first use. */
 export function VersionDiff({ workspace, name, from, to }: VersionDiffProps) {
   const before = useArtifact(workspace, name, from);
   const after = useArtifact(workspace, name, to);
@@ -32,9 +32,9 @@ export function VersionDiff({ workspace, name, from, to }: VersionDiffProps) {
   }, [before.data, after.data]);
   if (before.isPending || after.isPending) return <Loading label="Comparing" />;
   if (!after.data || !readable.has(kindOf(after.data.mimeType)) || !lines) {
-    return <p className="secondary">These versions cannot be compared line by line: too long, or not text.</p>;
+    return <p className="secondary">These versions cannot be compared: they are too long or not text.</p>;
   }
-  if (lines.every(({ mark }) => mark === ' ')) return <p className="secondary">Both versions say the same.</p>;
+  if (lines.every(({ mark }) => mark === ' ')) return <p className="secondary">Both versions are identical.</p>;
   return (
     <pre className="plain artifact-diff" tabIndex={0} aria-label={`Changes from version ${from} to ${to}`}>
       {lines.slice(0, mostLines).map(({ text, mark }, index) => (

@@ -12,7 +12,7 @@ interface CallDetailsProps {
   readonly workspace: Workspace;
 }
 
-/** What a call was made with and what came of it. Either can be changed: the run goes on from there in a fork. */
+/** The arguments and the result of a call. Either can be changed: a fork resumes the run from there. */
 export function CallDetails({ row, workspace }: CallDetailsProps) {
   const { call, event, response, responseEvent, status } = row;
   const { id, name, args = {} } = call;
@@ -24,7 +24,7 @@ export function CallDetails({ row, workspace }: CallDetailsProps) {
         label={`Arguments of ${name}`}
         value={args}
         most={280}
-        note="Calls the tool again, with what was called beside it, in a fork. This session stays as it is."
+        note="Runs this call and its parallel calls again in a fork. This session does not change."
         onRun={canEdit ? (changed) => void runWithArguments(workspace, event, { id, name, args: changed }) : undefined}
       />
       {response && responseEvent ? (
@@ -33,7 +33,7 @@ export function CallDetails({ row, workspace }: CallDetailsProps) {
           label={`Result of ${name}`}
           value={response.response}
           most={360}
-          note="Runs on in a fork as if the tool had answered this. What it wrote to the state stays; so does this session."
+          note="Resumes the run in a fork as if the tool had returned this. The state that the tool wrote stays. This session does not change."
           onRun={
             canEdit && status !== 'waiting'
               ? (changed) => void runWithResult(workspace, responseEvent, { id, name, response: changed })
@@ -46,7 +46,7 @@ export function CallDetails({ row, workspace }: CallDetailsProps) {
           {status === 'waiting' ? (
             <AnswerForm row={row} workspace={workspace} />
           ) : (
-            <p className="secondary">None yet.</p>
+            <p className="secondary">No result yet.</p>
           )}
         </>
       )}
@@ -54,7 +54,7 @@ export function CallDetails({ row, workspace }: CallDetailsProps) {
   );
 }
 
-/** Answers a call that waits for something outside: what the tool will have found out. */
+/** Answers a long-running call with the response that the application would send. */
 function AnswerForm({ row: { call, event }, workspace }: CallDetailsProps) {
   const [value, setValue] = useState<unknown>({ result: '' });
   const send = (): void => {
@@ -69,7 +69,7 @@ function AnswerForm({ row: { call, event }, workspace }: CallDetailsProps) {
   return (
     <div className="stack">
       <p className="secondary">This call is long-running. Enter its response here:</p>
-      <JsonField label={`Answer of ${call.name}`} value={{ result: '' }} rows={4} onChange={setValue} />
+      <JsonField label={`Response of ${call.name}`} value={{ result: '' }} rows={4} onChange={setValue} />
       <p>
         <button
           type="button"

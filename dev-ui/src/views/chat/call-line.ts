@@ -17,10 +17,10 @@ export function argsLine(args: Readonly<Record<string, unknown>> = {}): string {
   return line;
 }
 
-/** The keys under which tools give a result that is one text. */
+/** The keys under which tools return a result of one text. */
 const textKeys = ['error', 'text', 'result', 'output', 'message'];
 
-/** What a tool answered, as much as fits a line. */
+/** The result of a tool, as much as fits a line. */
 export function resultLine({ response }: FunctionResponse): string {
   for (const key of textKeys) {
     const value = response[key];

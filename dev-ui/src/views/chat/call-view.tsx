@@ -17,12 +17,12 @@ interface CallViewProps {
 
 const words: Readonly<Record<CallStatus, string>> = {
   running: 'running',
-  waiting: 'waiting for an answer',
-  ok: 'answered',
+  waiting: 'waiting for a response',
+  ok: 'done',
   error: 'failed',
 };
 
-/** A call and its result as one line; opened, both as trees, and both can be changed. */
+/** A call and its result in one line; expanded, both as trees that can be changed. */
 export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
   const { call, response, status, event, responseEvent } = row;
   const yours = yoursIn(row, workspace);
@@ -42,7 +42,7 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
         <span className="call-end meta">
           {yours ? <span className="badge">{yours}</span> : ms !== undefined && shownDuration(ms)}
           <StatusIcon status={isLost ? 'lost' : status} />
-          <span className={status === 'ok' ? 'visually-hidden' : ''}>{isLost ? 'no answer' : words[status]}</span>
+          <span className={status === 'ok' ? 'visually-hidden' : ''}>{isLost ? 'no response' : words[status]}</span>
         </span>
       </button>
       {thrown && (
@@ -55,11 +55,11 @@ export function CallView({ row, workspace, open, onToggle }: CallViewProps) {
   );
 }
 
-/** What of a call comes from the user, in words; empty when nothing does. */
+/** Names the part of a call that comes from the user; empty when none does. */
 function yoursIn({ call, responseEvent }: CallRow, { log }: Workspace): string {
   const change = metadataOf(log).changedCalls?.[call.id ?? ''];
   if (change) return change === 'result' ? 'your result' : 'your arguments';
-  return responseEvent?.author === 'user' ? 'your answer' : '';
+  return responseEvent?.author === 'user' ? 'your response' : '';
 }
 
 function StatusIcon({ status }: { status: CallStatus | 'lost' }) {

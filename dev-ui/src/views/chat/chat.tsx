@@ -13,7 +13,7 @@ import './rows.css';
 
 const slots = contributionsOf('slot').filter(({ slot }) => slot === 'composer');
 
-/** The conversation: what was said and done, and where the next message is written. */
+/** The conversation, and the composer of the next message. */
 export function Chat({ workspace }: { readonly workspace: Workspace }) {
   useWorkspaceVersion(workspace);
   const send = (message: Content): void => void workspace.send(message, runOptions()); // failures show in the stream

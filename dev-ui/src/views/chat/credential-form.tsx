@@ -21,7 +21,7 @@ interface AuthConfig {
   readonly exchangedAuthCredential?: Credential;
 }
 
-/** Asks for a sign-in: by the provider's page, by an API key, or by the whole answer as JSON. */
+/** A credential request: sign in on the provider's page, enter an API key, or enter the whole response as JSON. */
 export function CredentialForm({ row, workspace }: { readonly row: RequestRow; readonly workspace: Workspace }) {
   const config = (row.call.args?.['authConfig'] ?? row.call.args?.['auth_config'] ?? {}) as AuthConfig;
   const exchanged = config.exchangedAuthCredential;
@@ -46,7 +46,7 @@ export function CredentialForm({ row, workspace }: { readonly row: RequestRow; r
         </p>
       )}
       <label className="field">
-        <span>{authUri === undefined ? 'API key' : 'The address you were sent to after signing in'}</span>
+        <span>{authUri === undefined ? 'API key' : 'Address of the page that opened after sign-in'}</span>
         <input
           className="input"
           type={authUri === undefined ? 'password' : 'url'}
@@ -57,19 +57,19 @@ export function CredentialForm({ row, workspace }: { readonly row: RequestRow; r
       </label>
       <p>
         <button type="button" className="button primary" disabled={busy || text === ''} onClick={submit}>
-          Go on
+          Continue
         </button>
       </p>
       <details>
-        <summary>Answer as JSON</summary>
-        <JsonField label="The answer as JSON" value={config} rows={8} onChange={setJson} />
+        <summary>Respond with JSON</summary>
+        <JsonField label="Response as JSON" value={config} rows={8} onChange={setJson} />
         <button
           type="button"
           className="button small"
           disabled={busy || json === undefined}
           onClick={() => answerRequest(workspace, row, json as Record<string, unknown>)}
         >
-          Send this
+          Send
         </button>
       </details>
     </div>

@@ -6,7 +6,7 @@ import { thrownIn } from '../../log/thrown.ts';
 import { copyText } from '../../parts/clipboard.ts';
 import { ThrownError } from '../../parts/thrown-error.tsx';
 
-/** What failed, in its own words, and what can be done about it. */
+/** An error: its code, its message, and a button to retry. */
 export function ErrorView({ row: { event }, workspace }: { readonly row: ErrorRow; readonly workspace: Workspace }) {
   const { errorCode, author, modelVersion } = event;
   const thrown = thrownIn(event);
@@ -29,14 +29,14 @@ export function ErrorView({ row: { event }, workspace }: { readonly row: ErrorRo
           disabled={workspace.run.status === 'running'}
           onClick={() => void retry(workspace, event)}
         >
-          Try this turn again
+          Retry this turn
         </button>
         <button
           type="button"
           className="button small"
-          onClick={() => void copyText(JSON.stringify(event, undefined, 2), 'Report copied')}
+          onClick={() => void copyText(JSON.stringify(event, undefined, 2), 'Event copied')}
         >
-          Copy report
+          Copy event as JSON
         </button>
       </div>
     </div>

@@ -10,10 +10,10 @@ interface FoldViewProps {
   readonly onToggle: (key: string) => void;
 }
 
-/** Calls of an open fold that are drawn; the rest is in the list of events. */
+/** Calls that an expanded fold shows; the rest is in the list of events. */
 const most = 50;
 
-/** Many calls in a row: `72 steps · 71 ok · 1 failed`. */
+/** Many calls in a row: `72 calls · 71 ok · 1 failed`. */
 export function FoldView({ row: { key, calls }, workspace, opened, onToggle }: FoldViewProps) {
   const open = opened.has(key);
   const count = (status: string): number => calls.filter((call) => call.status === status).length;
@@ -23,7 +23,7 @@ export function FoldView({ row: { key, calls }, workspace, opened, onToggle }: F
       <button type="button" className="call-line" aria-expanded={open} onClick={() => onToggle(key)}>
         {open ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
         <span className="call-text">
-          <span className="call-name">{calls.length} steps</span>
+          <span className="call-name">{calls.length} calls</span>
           <span className="call-args"> {names.join(', ')}</span>
         </span>
         <span className="call-end meta">
@@ -45,7 +45,7 @@ export function FoldView({ row: { key, calls }, workspace, opened, onToggle }: F
               onToggle={() => onToggle(call.key)}
             />
           ))}
-      {open && calls.length > most && <p className="meta">and {calls.length - most} more, see Events</p>}
+      {open && calls.length > most && <p className="meta">{calls.length - most} more in Events</p>}
     </div>
   );
 }

@@ -5,10 +5,10 @@ import { Code } from '../../parts/code.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 import { shownBytes, shownCount } from '../../parts/numbers.ts';
 
-/** Characters of a text that are shown before somebody asks for the rest. */
+/** Characters of a text that are shown until the user asks for the rest. */
 const clamp = 20_000;
 
-/** What was said: text, thoughts, media, code. */
+/** The content of a row: text, thoughts, media, code. */
 export function MessageParts({ parts, plain = false }: { readonly parts: readonly Part[]; readonly plain?: boolean }) {
   return (
     <>
@@ -21,7 +21,7 @@ export function MessageParts({ parts, plain = false }: { readonly parts: readonl
   );
 }
 
-/** Streams leave texts in pieces: neighbours become one again. */
+/** Streams leave texts in chunks: adjacent ones are joined again. */
 function joined(parts: readonly Part[]): Part[] {
   const whole: Part[] = [];
   for (const part of parts) {
@@ -48,11 +48,11 @@ function PartView({ part, plain }: { part: Part; plain: boolean }) {
   }
   if (part.executableCode) {
     const { code, language = 'python' } = part.executableCode;
-    return <Code code={code} language={language.toLowerCase()} label="code the model wrote" />;
+    return <Code code={code} language={language.toLowerCase()} label="code from the model" />;
   }
   if (part.codeExecutionResult) {
     const { outcome, output = '' } = part.codeExecutionResult;
-    return <Code code={output} language="" label={`what the code printed (${outcome})`} />;
+    return <Code code={output} language="" label={`output of the code (${outcome})`} />;
   }
   return null;
 }
@@ -94,7 +94,7 @@ interface MediaProps {
   readonly displayName?: string | undefined;
 }
 
-/** Base64 of either alphabet as the one that data addresses know. */
+/** Base64 of either alphabet in the standard alphabet, for data URLs. */
 const standard = (data: string): string => data.replaceAll('-', '+').replaceAll('_', '/');
 
 function Media({ mimeType, data, displayName = mimeType }: MediaProps) {

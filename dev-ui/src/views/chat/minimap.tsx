@@ -8,7 +8,7 @@ interface MinimapProps {
   readonly onJump: (index: number) => void;
 }
 
-/** Below this the conversation fits on a screen or two, and a map of it is only in the way. */
+/** A shorter conversation fits on a screen or two and needs no minimap. */
 const fewest = 30;
 
 const tokenOf: Readonly<Record<Row['kind'], string>> = {
@@ -21,7 +21,7 @@ const tokenOf: Readonly<Record<Row['kind'], string>> = {
   error: '--error',
   note: '--hairline',
 };
-/** Drawn last and wider: what must not be missed. */
+/** Kinds that are drawn last and wider, to be noticed. */
 const loud = new Set<string>(['error', 'request']);
 
 const isLoud = (row: Row): boolean => loud.has(row.kind) || (row.kind === 'call' && row.status === 'error');

@@ -1,19 +1,19 @@
 import { ShieldQuestion } from 'lucide-react';
 import { useLogVersion } from '../../app/current.ts';
-import { setQuery } from '../../app/place.ts';
+import { setQuery } from '../../app/location.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { answerRequest, question } from './requests.ts';
 
-/** Stays above the composer until what was asked is answered. */
+/** Stays above the composer until the user has answered the pending requests. */
 export function PendingBar({ workspace }: { readonly workspace: Workspace }) {
   useLogVersion(workspace);
   const pending = [...workspace.log.pending.values()];
   const [first] = pending;
   if (!first) return null;
   const busy = workspace.run.status === 'running';
-  const label = first.kind === 'request' ? question(first) : `${first.call.name} waits for its answer`;
+  const label = first.kind === 'request' ? question(first) : `${first.call.name} waits for a response`;
   return (
-    <section className="pending-bar" aria-label="Waiting for you">
+    <section className="pending-bar" aria-label="Waiting for your response">
       <ShieldQuestion size={16} aria-hidden />
       <span className="grow">
         {label}

@@ -1,9 +1,9 @@
 import { Copy, GitFork, Link as LinkIcon, Pencil, RotateCcw, Undo2 } from 'lucide-react';
 import { forkAndRun, messageBehind, rerun, rewind } from '../../app/branching.ts';
+import { getLocation, hrefOf } from '../../app/location.ts';
+import { type Move, moveSelection } from '../../app/moves.ts';
 import { sessionAddress } from '../../app/names.ts';
-import { getPlace, hrefOf } from '../../app/place.ts';
 import type { CommandContext, Contribution } from '../../app/registry.ts';
-import { type Step, takeStep } from '../../app/steps.ts';
 import { copyText } from '../../parts/clipboard.ts';
 
 const isIdle = ({ workspace, event }: CommandContext): boolean =>
@@ -18,23 +18,23 @@ function press(action: string): void {
   buttons[buttons.length - 1]?.click();
 }
 
-const step = (id: Step, label: string, keys: string): Contribution => ({
+const move = (id: Move, label: string, keys: string): Contribution => ({
   kind: 'command',
   id,
   label,
   keys,
-  applies: (context) => isOpen(context) && (!id.endsWith('match') || getPlace().query.has('q')),
-  run: () => takeStep(id),
+  applies: (context) => isOpen(context) && (!id.endsWith('match') || getLocation().query.has('q')),
+  run: () => moveSelection(id),
 });
 
 export const contributions: readonly Contribution[] = [
   { kind: 'centre', id: 'chat', label: 'Chat', order: 0, load: async () => (await import('./chat.tsx')).Chat },
-  step('next', 'Next event', 'j'),
-  step('previous', 'Event before', 'k'),
-  step('next-turn', 'Next turn', ']'),
-  step('previous-turn', 'Turn before', '['),
-  step('next-match', 'Next event that fits the filter', 'n'),
-  step('previous-match', 'Event before that fits the filter', 'N'),
+  move('next', 'Next event', 'j'),
+  move('previous', 'Previous event', 'k'),
+  move('next-turn', 'Next turn', ']'),
+  move('previous-turn', 'Previous turn', '['),
+  move('next-match', 'Next event that matches the filter', 'n'),
+  move('previous-match', 'Previous event that matches the filter', 'N'),
   { kind: 'command', id: 'filter', label: 'Filter events', keys: '/', applies: isOpen, run: focus('#filter') },
   { kind: 'command', id: 'write', label: 'Write a message', keys: 'm', run: focus('#composer') },
   {
@@ -48,7 +48,7 @@ export const contributions: readonly Contribution[] = [
   {
     kind: 'command',
     id: 'open',
-    label: 'Open or fold the event',
+    label: 'Expand or collapse the event',
     keys: 'o',
     applies: ({ event }) => event !== undefined,
     run: toggleSelected,
@@ -56,7 +56,7 @@ export const contributions: readonly Contribution[] = [
   {
     kind: 'command',
     id: 'edit',
-    label: 'Edit the message and run again',
+    label: 'Edit message and run again',
     keys: 'e',
     icon: Pencil,
     applies: (context) => isIdle(context) && context.event?.author === 'user',
@@ -89,7 +89,7 @@ export const contributions: readonly Contribution[] = [
   {
     kind: 'command',
     id: 'rewind',
-    label: 'Go back to before this turn',
+    label: 'Rewind to before this turn',
     icon: Undo2,
     place: 'event',
     applies: isIdle,

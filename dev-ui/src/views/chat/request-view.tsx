@@ -19,7 +19,7 @@ interface RequestViewProps {
 
 const icons = { confirmation: ShieldQuestion, input: MessageCircleQuestion, credential: KeyRound };
 
-/** A question to the user as a card: what is asked, how to answer, and afterwards who answered what. */
+/** A request to the user as a card: the question, a form to answer it, and afterwards the answer. */
 export function RequestView({ row, workspace }: RequestViewProps) {
   const Icon = icons[row.request];
   return (
@@ -49,7 +49,7 @@ function Answered({ row: { answer, answerEvent, request } }: { row: RequestRow }
         {answerEvent && <span className="meta"> {shownTime(answerEvent.timestamp)}</span>}
         {typeof reason === 'string' && reason !== '' && <span>: {reason}</span>}
       </p>
-      {request === 'input' && <JsonTree value={answer?.response} label="Answer" most={160} />}
+      {request === 'input' && <JsonTree value={answer?.response} label="Response" most={160} />}
     </div>
   );
 }
@@ -76,7 +76,7 @@ function Confirmation({ row, workspace }: RequestViewProps) {
         label={`Arguments of ${original.name}`}
         value={original.args ?? {}}
         most={200}
-        note="You approve the changed call, and it goes on in a fork. This session goes on waiting for your answer."
+        note="Approves the changed call in a fork. This session keeps waiting for your response."
         action="Approve with these arguments"
         onRun={
           busy || original.id === undefined ? undefined : (changed) => void approveWith(workspace, row, changed) // tells its failures
@@ -84,8 +84,8 @@ function Confirmation({ row, workspace }: RequestViewProps) {
       >
         {asked !== undefined && (
           <label className="field">
-            <span>What goes along with the approval</span>
-            <JsonField label="What goes along with the approval" value={asked} rows={4} onChange={setPayload} />
+            <span>Payload of the confirmation</span>
+            <JsonField label="Payload of the confirmation" value={asked} rows={4} onChange={setPayload} />
           </label>
         )}
         <div className="row wrap">
@@ -97,8 +97,8 @@ function Confirmation({ row, workspace }: RequestViewProps) {
           </button>
           <input
             className="input grow"
-            aria-label="Reason for rejecting"
-            placeholder="Reason, when you reject"
+            aria-label="Reason for rejection"
+            placeholder="Reason for rejection (optional)"
             value={reason}
             onChange={(event) => setReason(event.target.value)}
           />
@@ -123,17 +123,17 @@ function Input({ row, workspace }: RequestViewProps) {
         if (value !== undefined) answerRequest(workspace, row, value as Record<string, unknown>);
       }}
     >
-      {args['payload'] !== undefined && <JsonTree value={args['payload']} label="What it is about" most={200} />}
+      {args['payload'] !== undefined && <JsonTree value={args['payload']} label="Payload of the request" most={200} />}
       {isText ? (
         <textarea
           className="input"
-          aria-label="Your answer"
+          aria-label="Your response"
           rows={2}
           value={typeof text === 'string' ? text : ''}
           onChange={(event) => setValue({ result: event.target.value })}
         />
       ) : (
-        <SchemaForm label="Your answer" schema={schema} value={value} onChange={setValue} />
+        <SchemaForm label="Your response" schema={schema} value={value} onChange={setValue} />
       )}
       <p>
         <button type="submit" className="button primary" disabled={busy || value === undefined}>

@@ -5,7 +5,7 @@ import type { CallRow, RequestRow } from '../../log/rows.ts';
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** The call that waits for its confirmation. */
+/** The call that waits for a confirmation. */
 export function originalCall({ call }: RequestRow): FunctionCall {
   const original = call.args?.['originalFunctionCall'];
   const { id, name, args } = isObject(original) ? original : {};
@@ -13,21 +13,21 @@ export function originalCall({ call }: RequestRow): FunctionCall {
   return { name, ...(typeof id === 'string' && { id }), ...(isObject(args) && { args }) };
 }
 
-/** What is asked, in words for people. */
+/** The question of a request, in words for people. */
 export function question(row: RequestRow): string {
   const args = row.call.args ?? {};
-  if (row.request === 'credential') return `${row.event.author} needs a sign-in`;
+  if (row.request === 'credential') return `${row.event.author} needs you to sign in`;
   if (row.request === 'confirmation') {
     const { hint } = (args['toolConfirmation'] ?? {}) as { hint?: unknown };
     // The protocol's own hint tells programs how to answer; people have buttons.
     const words = typeof hint === 'string' && hint !== '' && !hint.includes('FunctionResponse') ? hint : undefined;
-    return words ?? `May ${row.event.author} call ${originalCall(row).name}?`;
+    return words ?? `Allow ${row.event.author} to call ${originalCall(row).name}?`;
   }
   const message = args['message'] ?? args['prompt'];
   return typeof message === 'string' && message !== '' ? message : `${row.event.author} asks for input`;
 }
 
-/** Sends the answer to a request; the run goes on with it. */
+/** Sends the answer to a request, which resumes the run. */
 export function answerRequest(
   workspace: Workspace,
   { call, event }: RequestRow,
@@ -39,8 +39,8 @@ export function answerRequest(
 }
 
 /**
- * Approves a call with other arguments than it was made with. A verdict holds for the call as the model made it, so the
- * call is made again in a fork, and what is asked there is approved. The session itself goes on waiting.
+ * Approves a call with other arguments than it was made with. A confirmation is valid for the call as the model made
+ * it, so the call is made again in a fork, and the request of that call is approved. The session itself keeps waiting.
  */
 export async function approveWith(workspace: Workspace, row: RequestRow, args: Record<string, unknown>): Promise<void> {
   const { id = '', name } = originalCall(row);

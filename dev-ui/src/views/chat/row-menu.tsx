@@ -6,13 +6,13 @@ import { Menu } from '../../parts/menu.tsx';
 
 const commands = contributionsOf('command').filter(({ place }) => place === 'event');
 
-/** What can be done with an event. */
+/** The menu of an event. */
 export function RowMenu({ row: { event }, workspace }: { readonly row: Row; readonly workspace: Workspace }) {
   const context = { workspace, event };
   return (
     <span className="row-menu">
       <Menu
-        label="More about this event"
+        label="Actions for this event"
         button={<Ellipsis size={14} aria-hidden />}
         items={commands
           .filter((command) => command.applies?.(context) ?? true)
@@ -20,7 +20,7 @@ export function RowMenu({ row: { event }, workspace }: { readonly row: Row; read
             label: command.label,
             ...(command.keys !== undefined && { keys: command.keys }),
             ...(Icon && { icon: <Icon size={14} aria-hidden /> }),
-            run: () => void command.run(context), // its failures show where it acts
+            run: () => void command.run(context), // it shows its own failures
           }))}
       />
     </span>

@@ -20,22 +20,22 @@ export interface RowViewProps {
   readonly row: Row;
   readonly workspace: Workspace;
   readonly selected: boolean;
-  /** Whether Tab stops here: at one row of all. */
+  /** Whether Tab stops here. Only one row is a tab stop. */
   readonly tabStop: boolean;
-  /** Whether the row before is by the same author: then the name is not said again. */
+  /** Whether the previous row has the same author: then the name is not repeated. */
   readonly sameAuthor: boolean;
   readonly rewound: boolean;
-  /** When an edited agent took over between the row before and this one, in seconds. */
+  /** When an edited agent was loaded between the previous row and this one, in seconds. */
   readonly reloadedAt: number | undefined;
   /** The turn that ends with this row. */
   readonly turn: Turn | undefined;
   readonly position: number;
   readonly size: number;
-  /** What is open in it: keys of rows and of calls in folds. */
+  /** Expanded items: keys of rows and of calls in folds. */
   readonly opened: ReadonlySet<string>;
   readonly onToggle: (key: string) => void;
   readonly onSelect: (eventId: string) => void;
-  /** Changes when the run begins or ends, which decides what can be done. */
+  /** Changes when the run begins or ends, which decides which actions are enabled. */
   readonly running: boolean;
 }
 
@@ -44,8 +44,8 @@ const words: Readonly<Record<Row['kind'], string>> = {
   text: 'answer',
   call: 'tool call',
   fold: 'tool calls',
-  request: 'question to you',
-  transfer: 'hand-over',
+  request: 'request',
+  transfer: 'transfer',
   error: 'error',
   note: 'note',
 };
@@ -53,57 +53,55 @@ const words: Readonly<Record<Row['kind'], string>> = {
 const inControl = (target: EventTarget): boolean =>
   target instanceof Element && target.closest('button, a, input, textarea, select, summary, [role=treeitem]') !== null;
 
-/** One row of the conversation: who, what, and at its end what the turn took. */
+/** One row of the conversation: its author, its content, and after the last row of a turn what the turn used. */
 export const RowView = memo(function RowView(props: RowViewProps) {
   const { row, workspace, selected, tabStop, sameAuthor, rewound, reloadedAt, turn, position, size, onSelect } = props;
   const { event, kind } = row;
-  // Only the row one is at has a menu: thousands of them would be what scrolling waits for.
+  // Only the hovered, focused or selected row has a menu: thousands of menus would slow down scrolling.
   const [active, setActive] = useState(false);
   const onClick = ({ target }: MouseEvent): void => {
     if (!inControl(target) && window.getSelection()?.isCollapsed !== false) onSelect(event.id);
   };
   return (
-    <>
+    <article
+      className={`item ${kind}`}
+      aria-posinset={position}
+      aria-setsize={size}
+      aria-label={`${event.author === 'user' ? 'You' : event.author}: ${words[kind]}`}
+      data-selected={selected}
+      data-rewound={rewound}
+      data-event={event.id}
+      tabIndex={tabStop ? 0 : -1}
+      onClick={onClick}
+      onPointerEnter={() => setActive(true)}
+      onFocus={() => setActive(true)}
+      onKeyDown={(key) => {
+        if (key.key !== 'Enter' || key.target !== key.currentTarget) return;
+        key.preventDefault();
+        onSelect(event.id);
+      }}
+    >
       {reloadedAt !== undefined && <ReloadLine at={reloadedAt} />}
-      <article
-        className={`item ${kind}`}
-        aria-posinset={position}
-        aria-setsize={size}
-        aria-label={`${event.author === 'user' ? 'You' : event.author}: ${words[kind]}`}
-        data-selected={selected}
-        data-rewound={rewound}
-        data-event={event.id}
-        tabIndex={tabStop ? 0 : -1}
-        onClick={onClick}
-        onPointerEnter={() => setActive(true)}
-        onFocus={() => setActive(true)}
-        onKeyDown={(key) => {
-          if (key.key !== 'Enter' || key.target !== key.currentTarget) return;
-          key.preventDefault();
-          onSelect(event.id);
-        }}
-      >
-        {!sameAuthor && kind !== 'transfer' && (
-          <header className="row item-head">
-            <Author name={event.author} />
-            <span className="meta">{shownTime(event.timestamp)}</span>
-            {rewound && <span className="badge">taken back</span>}
-          </header>
-        )}
-        <Body {...props} />
-        <RowSlots row={row} workspace={workspace} />
-        {turn && <TurnEnd turn={turn} log={workspace.log} />}
-        {(active || selected) && <RowMenu row={row} workspace={workspace} />}
-      </article>
-    </>
+      {!sameAuthor && kind !== 'transfer' && (
+        <header className="row item-head">
+          <Author name={event.author} />
+          <span className="meta">{shownTime(event.timestamp)}</span>
+          {rewound && <span className="badge">rewound</span>}
+        </header>
+      )}
+      <Body {...props} />
+      <RowSlots row={row} workspace={workspace} />
+      {turn && <TurnEnd turn={turn} log={workspace.log} />}
+      {(active || selected) && <RowMenu row={row} workspace={workspace} />}
+    </article>
   );
 });
 
-/** Where in the conversation the agent was edited. */
+/** Marks where in the conversation an edited agent was loaded. */
 export function ReloadLine({ at }: { readonly at: number }) {
   return (
     <p className="reload-line meta">
-      <RefreshCw size={12} aria-hidden /> Agent changed, reloaded {shownTime(at)}
+      <RefreshCw size={12} aria-hidden /> Agent edited and reloaded at {shownTime(at)}
     </p>
   );
 }
@@ -121,7 +119,7 @@ function Body({ row, workspace, opened, onToggle }: RowViewProps): ReactNode {
     return (
       <p className="transfer-line">
         <Author name={row.event.author} /> <span aria-hidden>→</span>
-        <span className="visually-hidden">hands over to</span> <Author name={row.to} />
+        <span className="visually-hidden">transfers to</span> <Author name={row.to} />
       </p>
     );
   }
@@ -130,7 +128,7 @@ function Body({ row, workspace, opened, onToggle }: RowViewProps): ReactNode {
 
 const slots = contributionsOf('slot').filter(({ slot }) => slot === 'row');
 
-/** What other views add below a row. */
+/** Content that other views add below a row. */
 function RowSlots({ row, workspace }: { readonly row: Row; readonly workspace: Workspace }) {
   const wanted = slots.filter((slot) => slot.applies?.(row) ?? true);
   if (wanted.length === 0) return null;

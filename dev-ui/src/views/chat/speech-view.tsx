@@ -2,7 +2,7 @@ import type { Speech } from '../../log/event-log.ts';
 import { Author } from '../../parts/author.tsx';
 import { Markdown } from '../../parts/markdown.tsx';
 
-/** What an agent is saying at this moment. Blocks that are finished are not parsed again. */
+/** The current speech of an agent. Finished blocks are not parsed again. */
 export function SpeechView({ speech: { author, text, thought } }: { readonly speech: Speech }) {
   const end = text.lastIndexOf('\n\n');
   const done = fenceIsOpen(text.slice(0, end)) ? '' : text.slice(0, Math.max(0, end));

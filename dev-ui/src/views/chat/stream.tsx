@@ -1,12 +1,12 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { runOptions } from '../../app/composer/run-options.tsx';
 import { useLogVersion } from '../../app/current.ts';
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
+import { useMoves } from '../../app/moves.ts';
 import { useReloads } from '../../app/reloads.ts';
 import { Starters } from '../../app/starters.tsx';
-import { useSteps } from '../../app/steps.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { EventLog } from '../../log/event-log.ts';
 import { fits, parseFilter } from '../../log/filter.ts';
@@ -18,13 +18,13 @@ import { ReloadLine, RowView } from './row-view.tsx';
 import { SpeechView } from './speech-view.tsx';
 
 const guessedHeight = 56;
-/** How far from the end still counts as being there. */
+/** Within so many pixels of the end the view counts as being at the end. */
 const nearEnd = 48;
 
-/** The rows that fit the filter of the address. */
+/** The rows that match the filter in the address. */
 function useRows(workspace: Workspace): readonly Row[] {
   const version = useLogVersion(workspace);
-  const text = usePlace().query.get('q') ?? '';
+  const text = useLocation().query.get('q') ?? '';
   return useMemo(() => {
     void version; // the log is the same object, whatever is added to it
     const { rows } = workspace.log;
@@ -33,18 +33,18 @@ function useRows(workspace: Workspace): readonly Row[] {
   }, [workspace, version, text]);
 }
 
-/** The turn that ends with a row, when it is over. */
+/** The turn that ends with a row, once it is over. */
 function turnEnding({ turns }: EventLog, row: Row, next: Row | undefined, running: boolean): Turn | undefined {
   if (row.kind === 'user' || row.kind === 'note' || (next === undefined && running)) return undefined;
   return next?.event.invocationId === row.event.invocationId ? undefined : turns.get(row.event.invocationId);
 }
 
-/** The conversation: only the rows that can be seen are drawn, and its end stays in view while it grows. */
+/** The conversation: only visible rows are rendered, and its end stays in view while it grows. */
 export function Stream({ workspace }: { readonly workspace: Workspace }) {
   const { log, run } = workspace;
   const rows = useRows(workspace);
   const reloads = useReloads(workspace.key.appName);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const selected = query.get('e');
   const running = run.status === 'running';
   const scroller = useRef<HTMLDivElement>(null);
@@ -91,7 +91,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
     const frame = requestAnimationFrame(() => setAtEnd(isAtEnd(scroller.current)));
     return () => cancelAnimationFrame(frame);
   }, [selected, selectedRow, virtual]);
-  useSteps({
+  useMoves({
     ids: (index) => rows[index]?.event.id,
     count: rows.length,
     current: selectedRow,
@@ -106,7 +106,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
       .find(({ end }) => end > (virtual.scrollOffset ?? 0))
       ?.key.toString();
   };
-  // Earlier events were put before what is shown: what was in view stays there.
+  // When earlier events are prepended, the rows in view stay in view.
   useLayoutEffect(() => {
     const row = rows.findIndex(({ key }) => key === anchor.current);
     if (row > 0 && !isAtEnd(scroller.current)) virtual.scrollToIndex(row, { align: 'start' });
@@ -114,64 +114,64 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
   const newest = rows.at(-1)?.event.timestamp;
   const reloadedSince = newest === undefined ? undefined : reloadBetween(reloads, newest, Infinity);
   const news = rows.length - seen.current;
+  const items = virtual.getVirtualItems();
+  const end = items.at(-1);
+  const placed = ({ index, start }: VirtualItem) => ({
+    'data-index': index,
+    ref: virtual.measureElement,
+    className: 'virtual-item',
+    style: { transform: `translateY(${start}px)` },
+  });
   return (
     <>
       {isFiltered && rows.length > 0 && <Matches count={rows.length} of={log.rows.length} current={selectedRow} />}
       <div className="stream-place">
         <div ref={scroller} className="stream" onScroll={onScroll}>
           {rows.length === 0 && !running && <NoRows workspace={workspace} />}
-          <div
-            {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}
-            className="virtual-inner"
-            style={{ height: total }}
-          >
-            {virtual.getVirtualItems().map(({ index, key, start }) => {
-              const row = rows[index];
-              const before = rows[index - 1];
-              return (
-                <div
-                  key={key}
-                  data-index={index}
-                  ref={virtual.measureElement}
-                  className="virtual-item"
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  {row ? (
-                    <RowView
-                      row={row}
-                      workspace={workspace}
-                      selected={index === selectedRow}
-                      tabStop={index === (selectedRow < 0 ? rows.length - 1 : selectedRow)}
-                      sameAuthor={
-                        before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
-                      }
-                      rewound={log.isRewound(row.index)}
-                      reloadedAt={before && reloadBetween(reloads, before.event.timestamp, row.event.timestamp)}
-                      turn={isFiltered ? undefined : turnEnding(log, row, rows[index + 1], running)}
-                      position={index + 1}
-                      size={rows.length}
-                      opened={opened}
-                      onToggle={onToggle}
-                      onSelect={onSelect}
-                      running={running}
-                    />
-                  ) : (
-                    <>
-                      {reloadedSince !== undefined && !running && <ReloadLine at={reloadedSince} />}
-                      {speeches.map((speech) => (
-                        <SpeechView key={`${speech.author}/${speech.branch}`} speech={speech} />
-                      ))}
-                      {running && speeches.length === 0 && (
-                        <p className="working meta">
-                          {run.reconnecting ? 'The connection was lost: trying again …' : 'working …'}
-                        </p>
-                      )}
-                      <RunEnd workspace={workspace} />
-                    </>
-                  )}
-                </div>
-              );
-            })}
+          <div className="virtual-inner" style={{ height: total }}>
+            <div {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}>
+              {items.map((item) => {
+                const { index } = item;
+                const row = rows[index];
+                const before = rows[index - 1];
+                return (
+                  row && (
+                    <div key={item.key} {...placed(item)}>
+                      <RowView
+                        row={row}
+                        workspace={workspace}
+                        selected={index === selectedRow}
+                        tabStop={index === (selectedRow < 0 ? rows.length - 1 : selectedRow)}
+                        sameAuthor={
+                          before?.event.author === row.event.author && row.kind !== 'user' && before.kind !== 'transfer'
+                        }
+                        rewound={log.isRewound(row.index)}
+                        reloadedAt={before && reloadBetween(reloads, before.event.timestamp, row.event.timestamp)}
+                        turn={isFiltered ? undefined : turnEnding(log, row, rows[index + 1], running)}
+                        position={index + 1}
+                        size={rows.length}
+                        opened={opened}
+                        onToggle={onToggle}
+                        onSelect={onSelect}
+                        running={running}
+                      />
+                    </div>
+                  )
+                );
+              })}
+            </div>
+            {end?.index === rows.length && (
+              <div key={end.key} {...placed(end)}>
+                {reloadedSince !== undefined && !running && <ReloadLine at={reloadedSince} />}
+                {speeches.map((speech) => (
+                  <SpeechView key={`${speech.author}/${speech.branch}`} speech={speech} />
+                ))}
+                {running && speeches.length === 0 && (
+                  <p className="working meta">{run.reconnecting ? 'Connection lost, reconnecting …' : 'Running …'}</p>
+                )}
+                <RunEnd workspace={workspace} />
+              </div>
+            )}
           </div>
         </div>
         <Minimap
@@ -181,7 +181,7 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
         />
         {!atEnd && rows.length > 0 && (
           <button type="button" className="button small to-end" onClick={() => setAtEnd(true)}>
-            <ArrowDown size={14} aria-hidden /> {news > 0 ? `${news} new` : 'To the end'}
+            <ArrowDown size={14} aria-hidden /> {news > 0 ? `${news} new` : 'Jump to end'}
           </button>
         )}
       </div>
@@ -196,12 +196,12 @@ const reloadBetween = (reloads: readonly number[], from: number, to: number): nu
 const isAtEnd = (element: HTMLElement | null): boolean =>
   element === null || element.scrollHeight - element.scrollTop - element.clientHeight < nearEnd;
 
-/** How much of the conversation the filter leaves, and how to go through it. */
+/** How many rows match the filter, and the keys that go through them. */
 function Matches({ count, of, current }: { count: number; of: number; current: number }) {
   return (
     <p className="matches meta" role="status">
-      {current >= 0 ? `Match ${current + 1} of ${count}` : `${count} of ${of} fit the filter`} · <kbd>n</kbd> next ·{' '}
-      <kbd>Shift n</kbd> before
+      {current >= 0 ? `Match ${current + 1} of ${count}` : `${count} of ${of} match the filter`} · <kbd>n</kbd> next ·{' '}
+      <kbd>Shift n</kbd> previous
     </p>
   );
 }
@@ -211,22 +211,22 @@ function NoRows({ workspace }: { workspace: Workspace }) {
   if (log.rows.length === 0) {
     const say = (text: string): void => void workspace.send({ role: 'user', parts: [{ text }] }, runOptions()); // failures show in the stream
     return (
-      <Empty title="Nothing was said yet">
-        Write the first message below, or begin with one of these:
+      <Empty title="No messages yet">
+        Write the first message below, or try one of these:
         <Starters app={key.appName} disabled={false} onSay={say} />
       </Empty>
     );
   }
   return (
-    <Empty title="Nothing matches the filter">
+    <Empty title="No events match the filter">
       <button type="button" className="button small" onClick={() => setQuery({ q: undefined })}>
-        Clear the filter
+        Clear filter
       </button>
     </Empty>
   );
 }
 
-/** How the last run ended, when it did not end by itself. */
+/** How the last run ended, when it failed or was stopped. */
 function RunEnd({ workspace }: { readonly workspace: Workspace }) {
   const { run } = workspace;
   if (run.status === 'stopped') {

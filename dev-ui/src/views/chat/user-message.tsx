@@ -10,7 +10,7 @@ interface UserMessageProps {
   readonly workspace: Workspace;
 }
 
-/** What the user said; it can be said differently, in a fork. */
+/** A message of the user. An edited message runs in a fork. */
 export function UserMessage({ row, workspace }: UserMessageProps) {
   const [editing, setEditing] = useState(false);
   if (editing) return <Editor row={row} workspace={workspace} onDone={() => setEditing(false)} />;
@@ -53,7 +53,7 @@ function Editor({ row, workspace, onDone }: UserMessageProps & { readonly onDone
     <div className="stack edit-message">
       <textarea
         className="input"
-        aria-label="Another message"
+        aria-label="Edited message"
         rows={3}
         autoFocus
         value={text}
@@ -67,7 +67,7 @@ function Editor({ row, workspace, onDone }: UserMessageProps & { readonly onDone
         <button type="button" className="button small" onClick={onDone}>
           Cancel
         </button>
-        <span className="meta">This session stays as it is.</span>
+        <span className="meta">This session does not change.</span>
       </div>
     </div>
   );

@@ -8,17 +8,17 @@ interface WhatIfProps {
   readonly label: string;
   readonly value: Readonly<Record<string, unknown>>;
   readonly most: number;
-  /** What running with another value does. */
+  /** Explains what a run with another value does. */
   readonly note: string;
-  /** What the button says that runs it. */
+  /** Label of the button that runs it. */
   readonly action?: string;
-  /** Absent: it cannot be changed now. Failures are told by who runs it. */
+  /** Absent: it cannot be changed now. It reports its own failures. */
   readonly onRun: ((changed: Record<string, unknown>) => void) | undefined;
   /** Shown below while it is not being changed. */
   readonly children?: ReactNode;
 }
 
-const defaultAction = 'Run on in a fork';
+const defaultAction = 'Resume in a fork';
 
 /** A value of a call as a tree, and as text to change it. */
 export function WhatIf({ title, label, value, most, note, action = defaultAction, onRun, children }: WhatIfProps) {

@@ -1,22 +1,24 @@
 import { diffArrays } from 'diff';
-import type { Step } from './steps.ts';
+import type { ComparedEvent } from './compared-event.ts';
 
-/** A line of the comparison: the same on both sides, different, or there on one side only. */
+/** A line of the comparison: equal on both sides, different, or on one side only. */
 export interface Pair {
-  readonly left: Step | undefined;
-  readonly right: Step | undefined;
+  readonly left: ComparedEvent | undefined;
+  readonly right: ComparedEvent | undefined;
   readonly isSame: boolean;
 }
 
-/** How far the search for what fits together goes before it gives up and takes both sides as they come. */
+/** Longest edit script of the search for equal events; beyond it both sides are listed without a match. */
 const mostEdits = 2_000;
 
-/** Puts two histories side by side so that what says the same stands on the same line. */
-export function align(left: readonly Step[], right: readonly Step[]): Pair[] {
+/** Aligns two histories so that equal events are on the same line. */
+export function align(left: readonly ComparedEvent[], right: readonly ComparedEvent[]): Pair[] {
   let shared = 0;
   while (shared < left.length && shared < right.length && left[shared]?.signature === right[shared]?.signature)
     shared += 1;
-  const pairs: Pair[] = left.slice(0, shared).map((step, index) => ({ left: step, right: right[index], isSame: true }));
+  const pairs: Pair[] = left
+    .slice(0, shared)
+    .map((event, index) => ({ left: event, right: right[index], isSame: true }));
   const restLeft = left.slice(shared);
   const restRight = right.slice(shared);
   const changes = diffArrays(
@@ -29,8 +31,8 @@ export function align(left: readonly Step[], right: readonly Step[]): Pair[] {
   ];
   let leftAt = 0;
   let rightAt = 0;
-  let removed: Step[] = [];
-  const flush = (added: readonly Step[]): void => {
+  let removed: ComparedEvent[] = [];
+  const flush = (added: readonly ComparedEvent[]): void => {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
       pairs.push({ left: removed[index], right: added[index], isSame: false });
     }
@@ -58,16 +60,16 @@ export function align(left: readonly Step[], right: readonly Step[]): Pair[] {
   return pairs;
 }
 
-/** A line of what is shown: a pair, or a stretch of equal pairs that is folded. */
+/** A shown line: a pair, or several equal pairs that are folded. */
 export type Line =
   | { readonly kind: 'pair'; readonly pair: Pair; readonly index: number; readonly isFirst: boolean }
   | { readonly kind: 'fold'; readonly from: number; readonly count: number };
 
-/** Equal pairs left in sight before and after a difference. */
+/** Equal pairs shown before and after a difference. */
 const around = 2;
 const leastFold = 4;
 
-/** The pairs to show: long stretches that are the same are folded unless they were opened. */
+/** The lines to show: long stretches of equal pairs are folded unless the user opened them. */
 export function linesOf(pairs: readonly Pair[], opened: ReadonlySet<number>): Line[] {
   const first = pairs.findIndex(({ isSame }) => !isSame);
   const lines: Line[] = [];

@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { ArrowDown, ArrowLeftRight } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import { listSessions, readSession, type Session, type SessionKey } from '../../api/sessions.ts';
+import { navigate, to } from '../../app/location.ts';
 import { isInternalKey } from '../../app/names.ts';
-import { navigate, to } from '../../app/place.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { align, linesOf } from './align.ts';
+import { comparedEvents } from './compared-event.ts';
 import { Lines, type LinesHandle } from './lines.tsx';
 import { SideHead } from './side-head.tsx';
 import { StateDiff } from './state-diff.tsx';
-import { stepsOf } from './steps.ts';
 import './compare.css';
 
 const pattern = '/apps/:app/u/:user/s/:a/compare/:b';
@@ -21,7 +21,7 @@ const useSession = (key: SessionKey) =>
     retry: false,
   });
 
-/** Two sessions or branches side by side, with the place where they part. */
+/** Two sessions or branches side by side, with their first difference marked. */
 export function ComparePage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { app = '', user = '', a = '', b = '' } = params;
   const owner = { appName: app, userId: user };
@@ -58,7 +58,7 @@ export function ComparePage({ params }: { readonly params: Readonly<Record<strin
           />
         </div>
       </header>
-      {(left.isPending || right.isPending) && <Loading label="Reading both sessions" />}
+      {(left.isPending || right.isPending) && <Loading label="Loading both sessions" />}
       {left.isError && <Failure error={left.error} onRetry={() => void left.refetch()} />}
       {right.isError && <Failure error={right.error} onRetry={() => void right.refetch()} />}
       {left.data && right.data && <Comparison key={`${a} ${b}`} left={left.data} right={right.data} />}
@@ -68,7 +68,7 @@ export function ComparePage({ params }: { readonly params: Readonly<Record<strin
 
 function Comparison({ left, right }: { readonly left: Session; readonly right: Session }) {
   const pairs = useMemo(
-    () => align(stepsOf(left.events, isInternalKey), stepsOf(right.events, isInternalKey)),
+    () => align(comparedEvents(left.events, isInternalKey), comparedEvents(right.events, isInternalKey)),
     [left, right],
   );
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
@@ -80,15 +80,15 @@ function Comparison({ left, right }: { readonly left: Session; readonly right: S
     <>
       <div className="row compare-sum">
         {differences === 0 ? (
-          <p className="grow">Both say the same from beginning to end.</p>
+          <p className="grow">Both sessions are identical.</p>
         ) : (
           <>
             <p className="grow">
-              {pairs.length - differences} {pairs.length - differences === 1 ? 'step is' : 'steps are'} the same,{' '}
+              {pairs.length - differences} {pairs.length - differences === 1 ? 'event is' : 'events are'} the same,{' '}
               {differences} {differences === 1 ? 'differs' : 'differ'}.
             </p>
             <button type="button" className="button small" onClick={() => handle.current?.show(first)}>
-              <ArrowDown size={14} aria-hidden /> Where they part
+              <ArrowDown size={14} aria-hidden /> Go to first difference
             </button>
           </>
         )}

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import type { Line } from './align.ts';
-import { StepView } from './step-view.tsx';
+import { EventView } from './event-view.tsx';
 
 export interface LinesHandle {
   show(index: number): void;
@@ -17,7 +17,7 @@ interface LinesProps {
 
 const guessedHeight = 72;
 
-/** Both histories, line by line; only what can be seen is drawn. */
+/** Both histories, line by line; only visible lines are rendered. */
 export function Lines({ ref, lines, start, onOpen }: LinesProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -29,7 +29,7 @@ export function Lines({ ref, lines, start, onOpen }: LinesProps) {
   useImperativeHandle(ref, () => ({ show: (index) => virtual.scrollToIndex(index, { align: 'start' }) }), [virtual]);
   useEffect(() => {
     if (start > 0) virtual.scrollToIndex(start, { align: 'center' });
-    // only at the beginning: later it is the reader who moves
+    // only at first: later the user scrolls
   }, []);
   return (
     <div ref={scroller} className="compare-lines" tabIndex={0} role="region" aria-label="Both histories">
@@ -47,13 +47,13 @@ export function Lines({ ref, lines, start, onOpen }: LinesProps) {
             >
               {line.kind === 'fold' ? (
                 <button type="button" className="compare-fold" onClick={() => onOpen(line.from)}>
-                  {line.count} steps are the same
+                  {line.count} events are the same
                 </button>
               ) : (
                 <div className="compare-line" data-first={line.isFirst}>
-                  {line.isFirst && <p className="compare-part">Here they part</p>}
-                  <StepView step={line.pair.left} other={line.pair.right} side="left" isSame={line.pair.isSame} />
-                  <StepView step={line.pair.right} other={line.pair.left} side="right" isSame={line.pair.isSame} />
+                  {line.isFirst && <p className="compare-part">First difference</p>}
+                  <EventView event={line.pair.left} other={line.pair.right} side="left" isSame={line.pair.isSame} />
+                  <EventView event={line.pair.right} other={line.pair.left} side="right" isSame={line.pair.isSame} />
                 </div>
               )}
             </div>

@@ -1,8 +1,8 @@
 import { ArrowLeftRight } from 'lucide-react';
 import { messageOf } from '../../api/server.ts';
 import { listSessions } from '../../api/sessions.ts';
+import { navigate, to } from '../../app/location.ts';
 import { metadataOf } from '../../app/names.ts';
-import { navigate, to } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
 import { toast } from '../../parts/toasts.tsx';
 

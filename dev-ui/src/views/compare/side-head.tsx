@@ -12,7 +12,7 @@ interface SideHeadProps {
   readonly onChoose: (sessionId: string) => void;
 }
 
-/** Which session a side is, and what it amounts to. */
+/** The session of one side, with its totals. */
 export function SideHead({ label, session, sessions, id, onChoose }: SideHeadProps) {
   const choices = sessions.some((one) => one.id === id) || !session ? sessions : [session, ...sessions];
   const tokens = (session?.events ?? []).reduce((sum, event) => addTokens(sum, tokensOf(event) ?? noTokens), noTokens);

@@ -12,21 +12,21 @@ import { ScenarioEditor } from './scenario-editor.tsx';
 import { TurnEditor } from './turn-editor.tsx';
 import './evals.css';
 
-/** One case: what the user says and what is expected, to be edited. */
+/** One case: the user messages and the expectations, to edit. */
 export function CasePage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { app = '', set = '', case: id = '' } = params;
   const [generation, setGeneration] = useState(0);
   const found = useQuery({
     queryKey: ['eval-case', app, set, id],
     queryFn: ({ signal }) => readEvalCase(app, set, id, signal),
-    refetchOnWindowFocus: false, // it would take away what is being written
+    refetchOnWindowFocus: false, // it would discard the edits
   });
   return (
     <div className="page">
       <div className="stack">
         <Crumbs app={app} set={set} />
         <h1>{id}</h1>
-        {found.isPending && <Loading label="Reading the case" />}
+        {found.isPending && <Loading label="Loading the case" />}
         {found.isError && <Failure error={found.error} onRetry={() => void found.refetch()} />}
         {found.data && (
           <CaseForm
@@ -46,7 +46,7 @@ interface CaseFormProps {
   readonly app: string;
   readonly set: string;
   readonly saved: EvalCase;
-  /** Takes back what was changed here. */
+  /** Discards the edits. */
   readonly onReset: () => void;
 }
 
@@ -106,17 +106,17 @@ function CaseForm({ app, set, saved, onReset }: CaseFormProps) {
       {!draft.conversationScenario && (
         <p>
           <button type="button" className="button" onClick={() => setTurns([...turns, emptyTurn()])}>
-            Add a turn
+            Add turn
           </button>
         </p>
       )}
       <details open={state !== '{}'}>
-        <summary>State of the session at the beginning</summary>
+        <summary>Initial state of the session</summary>
         <JsonField label="State, as JSON" value={state} onChange={setState} />
       </details>
       <div className="row end">
         <button type="button" className="button" disabled={!isChanged} onClick={onReset}>
-          Take back changes
+          Discard changes
         </button>
         <button type="submit" className="button primary" disabled={!isChanged || isBroken}>
           Save

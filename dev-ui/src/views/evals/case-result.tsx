@@ -3,8 +3,8 @@ import type { Content, FunctionCall } from '../../../../src/schemas/content.ts';
 import type { EvalMetricResult } from '../../../../src/schemas/eval-metric.ts';
 import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../../../../src/schemas/eval-result.ts';
 import type { Invocation } from '../../../../src/schemas/eval-set.ts';
+import { navigate } from '../../app/location.ts';
 import { sessionAddress } from '../../app/names.ts';
-import { navigate } from '../../app/place.ts';
 import { metricLabel, OutcomeBadge, outcomeOf, outcomeOfStatus, reasonsOf, scoreText } from './outcome.tsx';
 
 interface CaseResultProps {
@@ -13,7 +13,7 @@ interface CaseResultProps {
   readonly isOpen: boolean;
 }
 
-/** One case of a run: each turn with what was expected, what happened and why. */
+/** One case of a run: each turn with expected and actual outcome, and reasons. */
 export function CaseResult({ app, result, isOpen }: CaseResultProps) {
   const outcome = outcomeOf(result);
   const [open, setOpen] = useState(isOpen);
@@ -64,13 +64,13 @@ function Turn({ number, turn, onOpen }: TurnProps) {
         </h3>
         {actual.invocationId !== '' && (
           <button type="button" className="button small" onClick={onOpen}>
-            Open in the workspace
+            Open session
           </button>
         )}
       </header>
       <div className="sides">
         {expected && <Side title="Expected" turn={expected} />}
-        <Side title="What happened" turn={actual} />
+        <Side title="Actual" turn={actual} />
       </div>
       <div className="verdicts">
         {evalMetricResults.map((metric) => (
@@ -91,7 +91,7 @@ function Side({ title, turn }: { readonly title: string; readonly turn: Invocati
           {call.name}({JSON.stringify(call.args ?? {})})
         </p>
       ))}
-      <p>{textOf(turn.finalResponse) || <span className="meta">no answer</span>}</p>
+      <p>{textOf(turn.finalResponse) || <span className="meta">no response</span>}</p>
     </div>
   );
 }
@@ -103,7 +103,7 @@ function Verdict({ metric }: { readonly metric: EvalMetricResult }) {
       <OutcomeBadge outcome={outcomeOfStatus(evalStatus)} />
       <span>
         {metricLabel(metricName)} {scoreText(score)}
-        {threshold !== undefined && <span className="meta"> of {scoreText(threshold)}</span>}
+        {threshold !== undefined && <span className="meta"> (threshold {scoreText(threshold)})</span>}
       </span>
       {reasonsOf(metric).map((reason) => (
         <span key={reason} className="reason secondary">
@@ -117,7 +117,7 @@ function Verdict({ metric }: { readonly metric: EvalMetricResult }) {
 export const textOf = (content: Content | undefined): string =>
   (content?.parts ?? []).map((part) => (part.thought ? '' : (part.text ?? ''))).join('');
 
-/** The calls of a turn, in whichever of ADK's two forms it holds them. */
+/** The calls of a turn, in either of ADK's two forms. */
 export function callsOf({ intermediateData }: Invocation): readonly FunctionCall[] {
   const parts = (intermediateData?.invocationEvents ?? []).flatMap(({ content }) => content?.parts ?? []);
   return intermediateData?.toolUses ?? parts.flatMap((part) => (part.functionCall ? [part.functionCall] : []));

@@ -3,7 +3,7 @@ import type { EvalCase, EvalSet } from '../../../../src/schemas/eval-set.ts';
 import { addEvalCase, deleteEvalCase } from '../../api/evals.ts';
 import { messageOf } from '../../api/server.ts';
 import { Link } from '../../app/link.tsx';
-import { to } from '../../app/place.ts';
+import { to } from '../../app/location.ts';
 import { queries } from '../../app/queries.ts';
 import { shownDay } from '../../parts/numbers.ts';
 import { Empty } from '../../parts/states.tsx';
@@ -46,9 +46,9 @@ export function CaseTable({ app, set: { evalSetId, evalCases } }: CaseTableProps
         <thead>
           <tr>
             <th scope="col">Case</th>
-            <th scope="col">Begins with</th>
+            <th scope="col">First message</th>
             <th scope="col">Turns</th>
-            <th scope="col">Made</th>
+            <th scope="col">Created</th>
             <th scope="col">
               <span className="visually-hidden">Delete</span>
             </th>

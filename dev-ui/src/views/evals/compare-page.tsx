@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import type { CaseChange, MetricChange } from '../../../../src/schemas/eval-result.ts';
 import { compareEvalResults } from '../../api/evals.ts';
 import { Link } from '../../app/link.tsx';
-import { to } from '../../app/place.ts';
+import { to } from '../../app/location.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Crumbs } from './crumbs.tsx';
 import { metricLabel, scoreText } from './outcome.tsx';
 import './evals.css';
 
-/** What is different in a later run: what got worse comes first. */
+/** The differences between two runs: regressions first. */
 export function ComparePage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { app = '', set = '', before = '', after = '' } = params;
   const comparison = useQuery({
@@ -20,7 +20,7 @@ export function ComparePage({ params }: { readonly params: Readonly<Record<strin
     <div className="page">
       <div className="stack">
         <Crumbs app={app} set={set} />
-        <h1>Run against run</h1>
+        <h1>Compare runs</h1>
         <p className="secondary">
           <Link to={run(before)}>the earlier run</Link> → <Link to={run(after)}>the later run</Link>
         </p>
@@ -71,7 +71,7 @@ const none: MetricChange = { metricName: '', change: 'same' };
 
 function CaseRows({ app, set, one }: { readonly app: string; readonly set: string; readonly one: CaseChange }) {
   const { evalId, change, metrics } = one;
-  // What did not change says little beside what did.
+  // Unchanged metrics are left out when another one changed.
   const changed = metrics.filter((metric) => metric.change !== 'same');
   const shown = changed.length > 0 ? changed : [metrics[0] ?? none];
   return shown.map((metric, index) => (

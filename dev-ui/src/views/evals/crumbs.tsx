@@ -1,15 +1,15 @@
 import { Link } from '../../app/link.tsx';
-import { to } from '../../app/place.ts';
+import { to } from '../../app/location.ts';
 
 interface CrumbsProps {
   readonly app: string;
   readonly set?: string;
 }
 
-/** The way back up: all sets of the app, and the set. */
+/** Breadcrumbs: all sets of the app, and the set. */
 export function Crumbs({ app, set }: CrumbsProps) {
   return (
-    <nav className="row meta" aria-label="Where this is">
+    <nav className="row meta" aria-label="Evaluation breadcrumbs">
       <Link to={to('/apps/:app/evals', { app })}>Evaluations of {app}</Link>
       {set !== undefined && (
         <>

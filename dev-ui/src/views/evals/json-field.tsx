@@ -4,11 +4,11 @@ interface JsonFieldProps {
   readonly label: string;
   readonly value: string;
   readonly onChange: (text: string) => void;
-  /** Says what is wrong, beyond JSON itself. */
+  /** Describes errors other than invalid JSON. */
   readonly fault?: string | undefined;
 }
 
-/** A JSON object typed by hand; says when it is none. */
+/** A field for a JSON object, with a message when it is not valid. */
 export function JsonField({ label, value, onChange, fault }: JsonFieldProps) {
   const id = useId();
   const problem = fault ?? (parseJson(value) ? undefined : 'This is not a JSON object');
@@ -33,7 +33,7 @@ export function JsonField({ label, value, onChange, fault }: JsonFieldProps) {
   );
 }
 
-/** The object a text holds; `undefined` when it holds none. */
+/** The parsed object of a text; `undefined` when the text is not a JSON object. */
 export function parseJson(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

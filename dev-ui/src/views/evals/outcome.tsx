@@ -3,7 +3,7 @@ import type { EvalCaseResult } from '../../../../src/schemas/eval-result.ts';
 
 export type Outcome = 'passed' | 'failed' | 'error' | 'told';
 
-/** ADK's numbers in words. `told`: a value of which nothing was required; `error`: it could not be evaluated. */
+/** ADK's status numbers in words. `told`: a value without a threshold; `error`: it could not be evaluated. */
 export const outcomeOfStatus = (status: number): Outcome =>
   (['failed', 'passed', 'failed', 'error', 'told'] as const)[status] ?? 'failed';
 

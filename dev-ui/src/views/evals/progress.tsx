@@ -2,7 +2,7 @@ import { Square } from 'lucide-react';
 import { Failure } from '../../parts/states.tsx';
 import { cancelRun, type Running } from './running.ts';
 
-/** How far a run is, and a way to stop it. */
+/** The progress of a run, and a button to stop it. */
 export function Progress({ run }: { readonly run: Running }) {
   if (run.error !== undefined) return <Failure error={run.error} />;
   if (run.over) return null;

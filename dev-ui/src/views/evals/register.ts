@@ -1,13 +1,13 @@
 import { ClipboardCheck } from 'lucide-react';
+import { getLocation, navigate, to } from '../../app/location.ts';
 import { appIn } from '../../app/names.ts';
-import { getPlace, navigate, to } from '../../app/place.ts';
 import type { Contribution } from '../../app/registry.ts';
 import { useSettings } from '../../app/settings.ts';
 import { askToSave } from './save-state.ts';
 
 /** The evaluations of the app on the screen. */
 function showEvaluations(): void {
-  const app = appIn(getPlace().path) ?? useSettings.getState().lastApp;
+  const app = appIn(getLocation().path) ?? useSettings.getState().lastApp;
   if (app !== undefined) navigate(to('/apps/:app/evals', { app }));
 }
 

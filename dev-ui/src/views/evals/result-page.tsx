@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { EvalSetResult } from '../../../../src/schemas/eval-result.ts';
 import { listEvalRuns, readEvalResult } from '../../api/evals.ts';
 import { Link } from '../../app/link.tsx';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import { shownDay, shownTime } from '../../parts/numbers.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { CaseResult } from './case-result.tsx';
@@ -14,7 +14,7 @@ import { Counts } from './run-line.tsx';
 import { startRun } from './running.ts';
 import './evals.css';
 
-/** What came of a run: what did not pass first, with reasons. */
+/** The result of an evaluation run: failed cases first, with reasons. */
 export function ResultPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { app = '', set = '', run = '' } = params;
   const result = useQuery({
@@ -36,7 +36,7 @@ export function ResultPage({ params }: { readonly params: Readonly<Record<string
     <div className="page">
       <div className="stack">
         <Crumbs app={app} set={set} />
-        {result.isPending && <Loading label="Reading the result" />}
+        {result.isPending && <Loading label="Loading the result" />}
         {result.isError && <Failure error={result.error} onRetry={() => void result.refetch()} />}
         {result.data && (
           <>
@@ -49,11 +49,11 @@ export function ResultPage({ params }: { readonly params: Readonly<Record<string
                   className="button"
                   to={to('/apps/:app/evals/:set/runs/:before/vs/:after', { app, set, before, after: run })}
                 >
-                  Compare with the run before
+                  Compare with previous run
                 </Link>
               )}
               <button type="button" className="button" onClick={() => again(result.data)}>
-                <Play size={14} aria-hidden /> Run {hasFailures(result.data) ? 'what failed' : 'again'}
+                <Play size={14} aria-hidden /> Run {hasFailures(result.data) ? 'failed cases again' : 'again'}
               </button>
             </header>
             <Cases app={app} result={result.data} />
@@ -64,7 +64,7 @@ export function ResultPage({ params }: { readonly params: Readonly<Record<string
   );
 }
 
-/** Cases that did not pass and are open from the start. */
+/** Failed cases that are expanded at first. */
 const openedAtOnce = 10;
 
 const hasFailures = ({ evalCaseResults }: EvalSetResult): boolean =>
@@ -96,13 +96,13 @@ function Cases({ app, result }: { readonly app: string; readonly result: EvalSet
         {mode !== undefined && mode !== 'live' && <span className="badge">{mode}</span>}
         {cancelled === true && <span className="badge">cancelled</span>}
         <label className="row">
-          <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} /> Only what did not
-          pass
+          <input type="checkbox" checked={onlyFailed} onChange={() => setOnlyFailed(!onlyFailed)} /> Only cases that did
+          not pass
         </label>
       </div>
       {spread && spread.length > 0 && (
         <details>
-          <summary>Spread over the repetitions</summary>
+          <summary>Variation between repetitions</summary>
           <ul className="secondary">
             {spread.map(({ evalId, metricName, mean, deviation, min, max, passed, runs }) => (
               <li key={`${evalId} ${metricName}`}>

@@ -15,12 +15,12 @@ interface RunDialogProps {
 
 type Mode = 'live' | 'record' | 'recorded';
 const modes: readonly (readonly [Mode, string])[] = [
-  ['live', 'Live: models answer now'],
-  ['record', 'Record: live, and keep what models answer'],
-  ['recorded', 'Recorded: answer as recorded'],
+  ['live', 'Live: call the models'],
+  ['record', 'Record: call the models and record their responses'],
+  ['recorded', 'Recorded: replay recorded responses'],
 ];
 
-/** Which metrics a run applies, and how. Nothing chosen: those of the app's test_config.json, or the usual ones. */
+/** Which metrics a run applies, and how. By default those of the app's test_config.json, or ADK's two default metrics. */
 export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
   const metrics = useQuery({ queryKey: ['eval-metrics', app], queryFn: ({ signal }) => listMetrics(app, signal) });
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({});
@@ -45,12 +45,12 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
     });
   };
   return (
-    <Dialog title="Run the set" wide onClose={onClose}>
+    <Dialog title="Run evaluation set" wide onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <fieldset className="choice">
           <legend>Metrics</legend>
           <p className="meta">Default: the metrics in the app’s test_config.json, or ADK’s two default metrics.</p>
-          {metrics.isPending && <Loading label="Reading metrics" />}
+          {metrics.isPending && <Loading label="Loading metrics" />}
           {metrics.isError && <Failure error={metrics.error} onRetry={() => void metrics.refetch()} />}
           <div className="metric-choices" tabIndex={0} role="group" aria-label="Metrics">
             {metrics.data?.map((metric) => (
@@ -60,7 +60,7 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
         </fieldset>
         {Object.keys(chosen).some(asksRubrics) && (
           <label className="field">
-            <span>Rubrics, a line each: what has to be true, besides those of the cases</span>
+            <span>Rubrics, one per line, in addition to those of the cases</span>
             <textarea
               className="input"
               rows={3}
@@ -74,7 +74,7 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
           <label className="field">
             <span>Models</span>
             <select className="input" value={mode} onChange={(event) => setMode(event.target.value as Mode | '')}>
-              <option value="">As the set says</option>
+              <option value="">Default of the set</option>
               {modes.map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
@@ -82,10 +82,10 @@ export function RunDialog({ app, onRun, onClose }: RunDialogProps) {
               ))}
             </select>
           </label>
-          <Count label="Times each case runs" value={repetitions} most={100} onChange={setRepetitions} />
-          <Count label="Cases at the same time" value={concurrency} most={64} onChange={setConcurrency} />
+          <Count label="Repetitions per case" value={repetitions} most={100} onChange={setRepetitions} />
+          <Count label="Concurrent cases" value={concurrency} most={64} onChange={setConcurrency} />
           <label className="field">
-            <span>Judge model, for metrics that ask one</span>
+            <span>Judge model, for metrics that use one</span>
             <input
               className="input"
               placeholder="The server's default model"
@@ -118,7 +118,7 @@ const rubricsIn = (text: string): Rubric[] =>
 
 interface MetricChoiceProps {
   readonly metric: MetricInfo;
-  /** Thresholds by the names of those chosen; empty: the usual one. */
+  /** Thresholds by the names of the chosen metrics; empty: the default. */
   readonly chosen: Readonly<Record<string, string>>;
   readonly onChange: (chosen: Readonly<Record<string, string>>) => void;
 }

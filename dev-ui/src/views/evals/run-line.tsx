@@ -1,9 +1,9 @@
 import type { EvalRunSummary } from '../../../../src/schemas/eval-result.ts';
 import { Link } from '../../app/link.tsx';
-import { to } from '../../app/place.ts';
+import { to } from '../../app/location.ts';
 import { shownDay, shownTime } from '../../parts/numbers.ts';
 
-/** A run in a line: when it was, and how it went. */
+/** A run in one line: its time and its counts. */
 export function RunLine({ app, run }: { readonly app: string; readonly run: EvalRunSummary }) {
   const { evalSetResultId, evalSetId, creationTimestamp, passed, failed, errors, cancelled, mode } = run;
   return (

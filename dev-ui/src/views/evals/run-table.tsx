@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { EvalRunSummary } from '../../../../src/schemas/eval-result.ts';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import { shownDay, shownTime } from '../../parts/numbers.ts';
 import { RunLine } from './run-line.tsx';
 

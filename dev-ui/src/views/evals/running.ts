@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { cancelEvalRun, type EvalRunBody, runEvalSet } from '../../api/evals.ts';
 import { announce } from '../../app/announce.tsx';
-import { navigate, to, getPlace } from '../../app/place.ts';
+import { navigate, to, getLocation } from '../../app/location.ts';
 import { queries } from '../../app/queries.ts';
 import { outcomeOf } from './outcome.tsx';
 
@@ -42,10 +42,10 @@ export async function startRun(app: string, set: string, body: EvalRunBody): Pro
         change(app, set, { done: frame.done, total: frame.total, failed, latest: frame.result.evalId });
       } else {
         change(app, set, { over: true });
-        announce(`The evaluation is over: ${failed} did not pass`);
+        announce(`Evaluation finished: ${failed} did not pass`);
         await queries.invalidateQueries({ queryKey: ['eval-runs', app, set] });
         const address = to('/apps/:app/evals/:set/runs/:run', { app, set, run: frame.evalSetResultId });
-        if (getPlace().path === to('/apps/:app/evals/:set', { app, set })) navigate(address);
+        if (getLocation().path === to('/apps/:app/evals/:set', { app, set })) navigate(address);
       }
     }
   } catch (error) {
@@ -56,5 +56,5 @@ export async function startRun(app: string, set: string, body: EvalRunBody): Pro
 export async function cancelRun({ app, set, runId }: Running): Promise<void> {
   if (runId === undefined) return;
   change(app, set, { cancelling: true });
-  await cancelEvalRun(app, runId).catch(() => {}); // it was over already
+  await cancelEvalRun(app, runId).catch(() => {}); // it had ended already
 }

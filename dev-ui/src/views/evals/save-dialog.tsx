@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { addSessionToSet, createEvalSet, listEvalSets } from '../../api/evals.ts';
 import { messageOf } from '../../api/server.ts';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import { queries } from '../../app/queries.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -11,7 +11,7 @@ import { askToSave, type ToSave, useSaving } from './save-state.ts';
 
 const usualSet = 'main';
 
-/** Asks which set a session or turn goes to; a set that is not there yet is made. */
+/** Asks for the set of a session or turn; creates the set if it does not exist. */
 export function SaveDialog({ workspace }: { readonly workspace: Workspace }) {
   const asked = useSaving((state) => state.asked);
   if (asked?.key.sessionId !== workspace.key.sessionId) return null;
@@ -78,7 +78,7 @@ function SaveForm({ asked, first }: { readonly asked: ToSave; readonly first: st
   );
 }
 
-/** A name from what the user said first. */
+/** A name from the first user message. */
 function firstWords({ log }: Workspace, { invocationId }: ToSave): string {
   const said = log.events.find(
     (event) => event.author === 'user' && (invocationId === undefined || event.invocationId === invocationId),

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import type { SessionKey } from '../../../../src/schemas/session.ts';
 
-/** What shall become a case: a session, or one turn of it. */
+/** The source of a new case: a session, or one turn of it. */
 export interface ToSave {
   readonly key: SessionKey;
   readonly invocationId?: string;

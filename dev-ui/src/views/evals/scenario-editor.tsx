@@ -11,7 +11,7 @@ export function ScenarioEditor({ scenario, onChange }: ScenarioEditorProps) {
     <fieldset className="turn-card">
       <legend className="visually-hidden">Simulated user</legend>
       <label className="field">
-        <span>The user begins with</span>
+        <span>First message of the user</span>
         <textarea
           className="input"
           value={scenario.startingPrompt}
@@ -19,7 +19,7 @@ export function ScenarioEditor({ scenario, onChange }: ScenarioEditorProps) {
         />
       </label>
       <label className="field">
-        <span>What the user is after</span>
+        <span>Conversation plan</span>
         <textarea
           className="input"
           rows={5}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { useStore } from 'zustand';
 import { deleteEvalSet, type EvalRunBody, listEvalRuns, readEvalSet } from '../../api/evals.ts';
 import { messageOf } from '../../api/server.ts';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import { queries } from '../../app/queries.ts';
 import { changeSettings } from '../../app/settings.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -55,7 +55,7 @@ export function SetPage({ params }: { readonly params: Readonly<Record<string, s
           </button>
         </header>
         {running && <Progress run={running} />}
-        {whole.isPending && <Loading label="Reading the set" />}
+        {whole.isPending && <Loading label="Loading the set" />}
         {whole.isError && <Failure error={whole.error} onRetry={() => void whole.refetch()} />}
         {whole.data && <CaseTable app={app} set={whole.data} />}
         {runs.isError && <Failure error={runs.error} onRetry={() => void runs.refetch()} />}
@@ -88,10 +88,10 @@ function DeleteDialog({
   return (
     <Dialog title={`Delete “${set}”?`} onClose={onClose}>
       <div className="stack">
-        <p>This deletes its cases. The results of its runs stay.</p>
+        <p>This deletes the set and its cases. The results of its runs stay.</p>
         <div className="row end">
           <button type="button" className="button" onClick={onClose}>
-            Keep it
+            Cancel
           </button>
           <button type="button" className="button danger" onClick={() => void remove()}>
             Delete

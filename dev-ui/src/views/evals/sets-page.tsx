@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { createEvalSet, listEvalRuns, listEvalSets, readEvalSet } from '../../api/evals.ts';
 import { messageOf } from '../../api/server.ts';
 import { Link } from '../../app/link.tsx';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import { prompt } from '../../app/prompts.tsx';
 import { queries } from '../../app/queries.ts';
 import { changeSettings } from '../../app/settings.ts';
@@ -43,12 +43,12 @@ export function SetsPage({ params }: { readonly params: Readonly<Record<string, 
             <Plus size={14} aria-hidden /> New set
           </button>
         </header>
-        {sets.isPending && <Loading label="Reading sets" />}
+        {sets.isPending && <Loading label="Loading sets" />}
         {sets.isError && <Failure error={sets.error} onRetry={() => void sets.refetch()} />}
         {sets.data?.length === 0 && (
           <Empty title="No evaluation sets yet">
-            A set holds conversations that went well. Make one here, or open a session and save it as a case: from the
-            menu of an event, with the key <kbd>c</kbd>, or from the palette.
+            A set holds conversations to repeat as tests. Create one here, or open a session and save it as a case: from
+            the menu of an event, with the key <kbd>c</kbd>, or from the palette.
           </Empty>
         )}
         {(sets.data?.length ?? 0) > 0 && (

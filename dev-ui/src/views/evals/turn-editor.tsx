@@ -8,12 +8,12 @@ interface TurnEditorProps {
   readonly number: number;
   readonly turn: Invocation;
   readonly onChange: (turn: Invocation) => void;
-  /** Told whether what is written cannot be saved. */
+  /** Called with true when the input cannot be saved. */
   readonly onFault: (isFaulty: boolean) => void;
   readonly onRemove?: () => void;
 }
 
-/** One turn: what the user says, which tools are to be called, and what is to be answered. */
+/** One turn: the user message, the expected tool calls, and the expected final response. */
 export function TurnEditor({ number, turn, onChange, onFault, onRemove }: TurnEditorProps) {
   const [calls, setCalls] = useState(() => callsText(callsOf(turn)));
   const parsed = parseCalls(calls);
@@ -36,7 +36,7 @@ export function TurnEditor({ number, turn, onChange, onFault, onRemove }: TurnEd
         )}
       </header>
       <label className="field">
-        <span>The user says</span>
+        <span>User message</span>
         <textarea
           className="input"
           value={textOf(turn.userContent)}
@@ -46,7 +46,7 @@ export function TurnEditor({ number, turn, onChange, onFault, onRemove }: TurnEd
         />
       </label>
       <label className="field">
-        <span>Expected calls, one a line: name and arguments as JSON</span>
+        <span>Expected tool calls, one per line: name and arguments as JSON</span>
         <textarea
           className="input mono"
           spellCheck={false}
@@ -55,10 +55,10 @@ export function TurnEditor({ number, turn, onChange, onFault, onRemove }: TurnEd
           aria-invalid={parsed === undefined}
           onChange={(event) => changeCalls(event.target.value)}
         />
-        {parsed === undefined && <span className="error-text">Each line is a name and a JSON object</span>}
+        {parsed === undefined && <span className="error-text">Each line must be a name and a JSON object</span>}
       </label>
       <label className="field">
-        <span>Expected answer</span>
+        <span>Expected final response</span>
         <textarea
           className="input"
           value={textOf(turn.finalResponse)}

@@ -3,8 +3,8 @@ import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { useLogVersion } from '../../app/current.ts';
 import { FilterBar } from '../../app/filter-bar.tsx';
-import { setQuery, usePlace } from '../../app/place.ts';
-import { takeStep, useSteps } from '../../app/steps.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
+import { moveSelection, useMoves } from '../../app/moves.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { eventFits, kindOf, parseFilter } from '../../log/filter.ts';
 import { tokensOf } from '../../log/turns.ts';
@@ -16,10 +16,10 @@ import './events.css';
 const rowHeight = 32;
 const longest = 200;
 
-/** Every stored event, a line each: nothing is left out and nothing is put together. */
+/** Every stored event, one line each: none is left out or merged. */
 export function Events({ workspace }: { readonly workspace: Workspace }) {
   const version = useLogVersion(workspace);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const text = query.get('q') ?? '';
   const selected = query.get('e');
   const { log } = workspace;
@@ -40,12 +40,12 @@ export function Events({ workspace }: { readonly workspace: Workspace }) {
     if (current >= 0) virtual.scrollToIndex(current);
   }, [current, virtual]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    const step = ({ ArrowDown: 'next', ArrowUp: 'previous' } as const)[event.key];
-    if (step === undefined) return;
+    const move = ({ ArrowDown: 'next', ArrowUp: 'previous' } as const)[event.key];
+    if (move === undefined) return;
     event.preventDefault();
-    takeStep(step);
+    moveSelection(move);
   };
-  useSteps({
+  useMoves({
     ids: (index) => events[index]?.id,
     count: events.length,
     current,
@@ -55,7 +55,7 @@ export function Events({ workspace }: { readonly workspace: Workspace }) {
   return (
     <>
       <FilterBar workspace={workspace} />
-      {events.length === 0 && <Empty title={text === '' ? 'There are no events yet' : 'Nothing matches the filter'} />}
+      {events.length === 0 && <Empty title={text === '' ? 'No events yet' : 'No events match the filter'} />}
       <div ref={scroller} className="events">
         <div
           role="listbox"

@@ -19,7 +19,7 @@ export function ViewFile() {
     if (!file) return;
     try {
       const value = JSON.parse(await file.text()) as Partial<Session>;
-      if (!Array.isArray(value.events)) throw new Error('it holds no events');
+      if (!Array.isArray(value.events)) throw new Error('it has no events');
       setSession({
         id: file.name,
         appName: '',
@@ -31,7 +31,7 @@ export function ViewFile() {
       });
       setFault('');
     } catch (error) {
-      setFault(`“${file.name}” is no exported session: ${messageOf(error)}`);
+      setFault(`“${file.name}” is not an exported session: ${messageOf(error)}`);
     }
   };
   return (
@@ -47,8 +47,8 @@ export function ViewFile() {
         <h1>{session ? titleOf(session) : 'View a file'}</h1>
         <p className="secondary">
           {session
-            ? `${session.events.length} events. Read-only: nothing is sent to the server.`
-            : 'Drop an exported session here, or choose one. It is read in this browser and sent nowhere.'}
+            ? `${session.events.length} ${session.events.length === 1 ? 'event' : 'events'}. Read-only: nothing is sent to the server.`
+            : 'Drop an exported session here, or choose a file. The browser reads it; nothing is sent to a server.'}
         </p>
         <p>
           <input
@@ -96,7 +96,7 @@ export function ViewFile() {
   );
 }
 
-/** A file may leave out what the server always sends. */
+/** Fills in fields that a file may leave out and the server always sends. */
 const actionsOf = (event: Session['events'][number]): Session['events'][number]['actions'] => ({
   stateDelta: {},
   artifactDelta: {},

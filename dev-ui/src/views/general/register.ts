@@ -1,10 +1,10 @@
+import { getLocation, navigate, setQuery, to } from '../../app/location.ts';
 import { appIn } from '../../app/names.ts';
 import { openHelp, openPalette } from '../../app/overlays.tsx';
-import { getPlace, navigate, setQuery, to } from '../../app/place.ts';
 import { contributionsOf, type Contribution } from '../../app/registry.ts';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 
-const app = (): string | undefined => appIn(getPlace().path) ?? useSettings.getState().lastApp;
+const app = (): string | undefined => appIn(getLocation().path) ?? useSettings.getState().lastApp;
 
 const inspect = (index: number): Contribution => ({
   kind: 'command',
@@ -26,13 +26,13 @@ const centre = (keys: string, id: string, label: string): Contribution => ({
 
 export const contributions: readonly Contribution[] = [
   { kind: 'command', id: 'palette', label: 'Search and commands', keys: 'mod+k', run: openPalette },
-  { kind: 'command', id: 'help', label: 'Show the keys', keys: '?', run: openHelp },
+  { kind: 'command', id: 'help', label: 'Keyboard shortcuts', keys: '?', run: openHelp },
   {
     kind: 'command',
     id: 'new',
     label: 'New session',
     keys: 'n',
-    applies: () => app() !== undefined && !getPlace().query.has('q'), // then it is the next match
+    applies: () => app() !== undefined && !getLocation().query.has('q'), // then it is the next match
     run: () => navigate(to('/apps/:app', { app: app() ?? '' })),
   },
   centre('g c', 'chat', 'Go to the chat'),
@@ -46,13 +46,13 @@ export const contributions: readonly Contribution[] = [
     id: 'close',
     label: 'Close the event',
     keys: 'Escape',
-    applies: () => getPlace().query.has('e'),
+    applies: () => getLocation().query.has('e'),
     run: () => setQuery({ e: undefined, t: undefined }),
   },
   {
     kind: 'command',
     id: 'theme',
-    label: 'Light or dark',
+    label: 'Switch between light and dark',
     run: () => {
       const dark = getComputedStyle(document.documentElement).colorScheme === 'dark';
       const { theme } = useSettings.getState();

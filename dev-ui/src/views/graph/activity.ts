@@ -1,16 +1,16 @@
 import type { EventLog } from '../../log/event-log.ts';
 
-/** What the agents did in one turn, up to a moment. */
+/** The activity of the agents in one turn, up to an event. */
 export interface Activity {
-  /** Names of agents that spoke, in order of their first word. */
+  /** Names of agents with events, in order of their first event. */
   readonly agents: readonly string[];
-  /** Who spoke last. */
+  /** The author of the last event. */
   readonly current: string | undefined;
   /** The tools each agent called. */
   readonly tools: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Looks at the turn of the event at a position (the last one, without) and no further than that event. */
+/** Visits the turn of the event at a position (default: the last event), up to that event. */
 export function activityOf({ events, turns }: EventLog, position: number | undefined): Activity {
   const last = position ?? events.length - 1;
   const turn = turns.get(events[last]?.invocationId ?? '');

@@ -1,16 +1,16 @@
 import type { GraphNode } from '../../../../src/schemas/extensions.ts';
-import { setQuery } from '../../app/place.ts';
+import { setQuery } from '../../app/location.ts';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 
 interface AgentDetailsProps {
   readonly node: GraphNode;
-  /** Tools it called in the turn that is looked at. */
+  /** Tools it called in the selected turn. */
   readonly called: readonly string[];
 }
 
 const fewTools = 30;
 
-/** What an agent is told, and what it may call. */
+/** The instruction and the tools of an agent. */
 export function AgentDetails({ node, called }: AgentDetailsProps) {
   const { name, kind, model, description, instruction, tools } = node;
   return (
@@ -25,7 +25,7 @@ export function AgentDetails({ node, called }: AgentDetailsProps) {
           className="button small"
           onClick={() => setQuery({ q: `author:${name}`, view: undefined })}
         >
-          Its events
+          Show events
         </button>
       </div>
       {description !== '' && <p className="secondary">{description}</p>}
@@ -71,7 +71,7 @@ function Tool({ tool, isCalled }: { readonly tool: GraphNode['tools'][number]; r
       <div className="row">
         <code className="truncate">{tool.name}</code>
         {tool.kind !== 'tool' && <span className="badge">{tool.kind}</span>}
-        {tool.asksFirst && <span className="badge">asks first</span>}
+        {tool.asksFirst && <span className="badge">needs confirmation</span>}
         {tool.isLongRunning && <span className="badge">long-running</span>}
         {isCalled && <span className="badge tool-called">called</span>}
       </div>

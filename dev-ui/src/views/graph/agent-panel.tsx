@@ -14,7 +14,7 @@ import './graph.css';
 
 const LaidOut = late(async () => (await import('./laid-out.tsx')).LaidOut, 'Drawing');
 
-/** Beyond so many agents a drawing says less than a list. */
+/** With more agents a list is clearer than a drawing. */
 const mostDrawn = 60;
 
 interface AgentPanelProps {
@@ -22,7 +22,7 @@ interface AgentPanelProps {
   readonly event: Event | undefined;
 }
 
-/** Who is in the app, who took part in the turn that is looked at, and what each is told. */
+/** The agents of an app, which of them ran in the selected turn, and their instructions. */
 export function AgentPanel({ workspace, event }: AgentPanelProps) {
   const { appName } = workspace.key;
   const isServed = useServes('app-details');
@@ -44,12 +44,12 @@ export function AgentPanel({ workspace, event }: AgentPanelProps) {
   const [chosen, setChosen] = useState<string>();
   if (isServed === false) {
     return (
-      <Empty title="This server does not show how apps are made">
-        Start it with <code>--surface app-details</code> to see the agents here.
+      <Empty title="This server does not serve agent details">
+        Start it with <code>--surface app-details</code> to show the agents here.
       </Empty>
     );
   }
-  if (graph.isPending) return <Loading label="Reading the agents" />;
+  if (graph.isPending) return <Loading label="Loading agents" />;
   if (graph.isError) return <Failure error={graph.error} onRetry={() => void graph.refetch()} />;
   const { nodes } = graph.data;
   const isTooLarge = nodes.length > mostDrawn;
@@ -70,7 +70,7 @@ export function AgentPanel({ workspace, event }: AgentPanelProps) {
             aria-pressed={view === 'list'}
             onClick={() => setView(view === 'graph' ? 'list' : 'graph')}
           >
-            As a list
+            Show as list
           </button>
         )}
       </div>

@@ -54,7 +54,7 @@ function Line({ node, isActive }: { readonly node: GraphNode; readonly isActive:
         {kind}
         {model === undefined ? '' : ` · ${model}`}
         {tools.length === 0 ? '' : ` · ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`}
-        {isActive ? ' · took part' : ''}
+        {isActive ? ' · ran' : ''}
       </span>
     </>
   );

@@ -12,7 +12,7 @@ interface GraphDrawingProps {
 }
 
 const arrow = 'arrow';
-/** Smaller, and nobody could read it: then it scrolls. */
+/** Smallest readable scale; beyond it the drawing scrolls. */
 const leastScale = 0.75;
 
 /** The agents as boxes; those that took part are at full strength. Screen readers get the tree instead. */

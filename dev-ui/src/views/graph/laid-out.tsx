@@ -12,7 +12,7 @@ interface LaidOutProps {
   readonly onSelect: (id: string) => void;
 }
 
-/** The drawing with its layout, which is made once for each shape. In a file of its own: the library is large. */
+/** The drawing with its layout, which is computed once for each shape. A separate file, because the library is large. */
 export function LaidOut({ graph, ...rest }: LaidOutProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const drawing = useMemo(() => drawingOf(graph, folded), [graph, folded]);

@@ -10,5 +10,5 @@ export const contributions: readonly Contribution[] = [
     scope: 'both',
     load: async () => (await import('./agent-panel.tsx')).AgentPanel,
   },
-  showTab({ tab: 'agent', label: 'Show the agents', keys: 'g g' }),
+  showTab({ tab: 'agent', label: 'Show agents', keys: 'g g' }),
 ];

@@ -12,7 +12,7 @@ import { JsonField } from '../../parts/schema-form.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import './home.css';
 
-/** A session that has not begun: what the app is, and the first message. */
+/** A new session: the description of the app, and the composer of the first message. */
 export function AppPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const appName = params['app'] ?? '';
   const userId = useSettings((state) => state.userId);
@@ -40,7 +40,7 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
         <h1>{appName}</h1>
         {app && app.description !== '' && <p className="answer">{app.description}</p>}
         {apps.isError && <Failure error={apps.error} onRetry={() => void apps.refetch()} />}
-        {apps.data && !app && <Failure error={new Error(`There is no app called “${appName}”`)} />}
+        {apps.data && !app && <Failure error={new Error(`App not found: “${appName}”`)} />}
         {app?.error !== undefined && (
           <div className="notice error" role="alert">
             <p>
@@ -48,7 +48,7 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
             </p>
             <pre className="error-text">{app.error}</pre>
             <button type="button" className="button small" onClick={() => void apps.refetch()}>
-              Load it again
+              Reload
             </button>
           </div>
         )}
@@ -63,9 +63,9 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
             />
             <details className="initial-state">
               <summary>Initial state</summary>
-              <p className="secondary">What the session’s state holds before the first message, as a JSON object.</p>
+              <p className="secondary">The state of the session before the first message, as a JSON object.</p>
               <JsonField label="Initial state" value={{}} rows={5} onChange={setState} />
-              {state !== undefined && !isObject(state) && <p className="error-text">This is no object.</p>}
+              {state !== undefined && !isObject(state) && <p className="error-text">Not a JSON object.</p>}
             </details>
           </>
         )}
@@ -86,7 +86,7 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
   );
 }
 
-/** What the app's folder says about it. */
+/** The README of the app. */
 function Readme({ app }: { app: string }) {
   const text = useReadme(app)?.text ?? '';
   return text.trim() === '' ? null : <Markdown text={text} />;

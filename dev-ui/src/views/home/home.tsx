@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { listApps } from '../../api/apps.ts';
 import { Link } from '../../app/link.tsx';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import { useSettings } from '../../app/settings.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import './home.css';
@@ -25,7 +25,7 @@ export function Home() {
   return <Apps />;
 }
 
-/** Every app with what it does, or why it cannot be loaded. */
+/** Every app with its description, or with its load error. */
 export function Apps() {
   const apps = useQuery({ queryKey: ['apps'], queryFn: ({ signal }) => listApps(signal) });
   return (
@@ -34,9 +34,9 @@ export function Apps() {
         <h1>Apps</h1>
         {apps.isError && <Failure error={apps.error} onRetry={() => void apps.refetch()} />}
         {apps.data?.length === 0 && (
-          <Empty title="No app was found">
-            Put a folder with an <code>agent.ts</code> or a <code>root_agent.yaml</code> into the agents folder: it
-            appears here by itself.
+          <Empty title="No apps found">
+            Put a folder with an <code>agent.ts</code> or a <code>root_agent.yaml</code> into the agents folder: the app
+            then appears here.
           </Empty>
         )}
         <ul className="app-cards">

@@ -12,7 +12,7 @@ interface Call {
 
 const text = (value: unknown): string => JSON.stringify(value, undefined, 2);
 
-/** What is different between two model calls, part by part, and what that means for the cache of the prompt. */
+/** The differences between two model calls, part by part, and their effect on the prompt cache. */
 export function Changes({ before, after }: { readonly before: Call; readonly after: Call }) {
   const old = partsOf(before.request);
   const now = partsOf(after.request);
@@ -30,11 +30,11 @@ export function Changes({ before, after }: { readonly before: Call; readonly aft
     <div className="stack">
       <p className="secondary">
         {gained >= 0 ? '+' : '−'}
-        {shownCount(Math.abs(gained))} tokens in. The first {common} {common === 1 ? 'message is' : 'messages are'} the
-        same.{' '}
+        {shownCount(Math.abs(gained))} input tokens. The first {common} {common === 1 ? 'message is' : 'messages are'}{' '}
+        the same.{' '}
         {isPrefix
-          ? 'This request begins like the one before: the prompt cache can be used.'
-          : 'The beginning of the request is different: the prompt cache ends there.'}
+          ? 'This request begins like the previous one: the prompt cache can be used.'
+          : 'This request begins differently: the prompt cache is used only up to the first difference.'}
       </p>
       {pairs.map(({ title, was, is }) => (
         <Section key={title} title={title} note={was === is ? 'the same' : 'changed'} open={was !== is}>

@@ -1,6 +1,6 @@
 import type { Content } from '../../../../src/schemas/content.ts';
 
-/** A model request as the trace records it, in Gemini's words. */
+/** A model request as the trace records it, in Gemini's format. */
 export interface LlmRequest {
   readonly model?: string;
   readonly contents?: readonly Content[];
@@ -10,7 +10,7 @@ export interface LlmRequest {
   };
 }
 
-/** The parts of a request that are shown for themselves. */
+/** The parts of a request that are shown separately. */
 export interface RequestParts {
   readonly model: string;
   readonly system: string;
@@ -55,7 +55,7 @@ export function partsOf({ model = '', contents = [], config = {} }: LlmRequest):
   };
 }
 
-/** What a part weighs: its share of the tokens that were counted, by its length. */
+/** The share of a part in the counted tokens, by its length. */
 export function sharesOf(
   parts: RequestParts,
   tokens: number,

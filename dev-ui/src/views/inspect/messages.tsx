@@ -8,7 +8,7 @@ const more = 100;
 /** Characters of a text that are shown. */
 const clamp = 4_000;
 
-/** The messages a model was sent, as it saw them. */
+/** The messages of a model request. */
 export function Messages({ messages }: { readonly messages: readonly Content[] }) {
   const [count, setCount] = useState(atFirst);
   const hidden = Math.max(0, messages.length - count);

@@ -4,7 +4,7 @@ import type { Event } from '../../../../src/schemas/event.ts';
 import { ApiError } from '../../api/server.ts';
 import { readEventTrace } from '../../api/traces.ts';
 import { Cost } from '../../app/cost.tsx';
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { EventLog } from '../../log/event-log.ts';
 import { tokensOf } from '../../log/turns.ts';
@@ -41,25 +41,25 @@ const traceQuery = (eventId: string | undefined) => ({
   queryKey: ['event-trace', eventId],
   queryFn: ({ signal }: { signal: AbortSignal }) => readEventTrace(eventId ?? '', signal),
   enabled: eventId !== undefined,
-  staleTime: Number.POSITIVE_INFINITY, // a call that is over does not change
+  staleTime: Number.POSITIVE_INFINITY, // a finished call does not change
 });
 
-/** What the model was sent and what it answered, and what was different from the call before. */
+/** The request and the response of a model call, and the changes since the previous call. */
 export function ModelCall({ workspace, event }: ModelCallProps) {
   const trace = useQuery(traceQuery(event?.id));
   if (!event) return null;
-  if (trace.isPending) return <Loading label="Reading the trace" />;
+  if (trace.isPending) return <Loading label="Loading the trace" />;
   if (trace.isError) {
     const isGone = trace.error instanceof ApiError && trace.error.status === 404;
     if (!isGone) return <Failure error={trace.error} onRetry={() => void trace.refetch()} />;
     return (
       <Empty title="No model call is recorded for this event">
-        No model made it, or the server has restarted since: it keeps traces in memory.
+        No model produced this event, or the trace is gone: the server keeps the latest traces in memory until it stops.
       </Empty>
     );
   }
   const request = requestIn(trace.data);
-  if (!request) return <Empty title="This event was made without a model" />;
+  if (!request) return <Empty title="No model call produced this event" />;
   return (
     <Recorded key={event.id} workspace={workspace} event={event} request={request} response={responseIn(trace.data)} />
   );
@@ -73,7 +73,7 @@ interface RecordedProps {
 }
 
 function Recorded({ workspace, event, request, response }: RecordedProps) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const comparing = query.get('changes') === '1';
   const before = callBefore(workspace.log, event);
   const parts = partsOf(request);
@@ -96,10 +96,10 @@ function Recorded({ workspace, event, request, response }: RecordedProps) {
           className="button small"
           aria-pressed={comparing}
           disabled={!before}
-          title={before ? 'Compare with the model call before' : 'This is the first call of this agent'}
+          title={before ? 'Compare with the previous model call' : 'This is the first model call of this agent'}
           onClick={() => setQuery({ changes: comparing ? undefined : '1' }, { replace: true })}
         >
-          What changed
+          Show changes
         </button>
         <Menu
           label="Copy the request"
@@ -139,13 +139,13 @@ function Recorded({ workspace, event, request, response }: RecordedProps) {
 
 function ChangesSince({ before, event, request }: { before: Event; event: Event; request: LlmRequest }) {
   const trace = useQuery(traceQuery(before.id));
-  if (trace.isPending) return <Loading label="Reading the call before" />;
+  if (trace.isPending) return <Loading label="Loading the previous call" />;
   const earlier = trace.data && requestIn(trace.data);
-  if (!earlier) return <Empty title="The call before is not recorded any more" />;
+  if (!earlier) return <Empty title="The trace of the previous call is gone" />;
   return <Changes before={{ event: before, request: earlier }} after={{ event, request }} />;
 }
 
-/** Characters shown before somebody asks for more. */
+/** Characters shown until the user asks for more. */
 const clamp = 6_000;
 
 function Long({ text }: { text: string }) {

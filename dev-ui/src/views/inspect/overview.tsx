@@ -20,7 +20,7 @@ interface OverviewProps {
 
 const commands = contributionsOf('command').filter(({ place }) => place === 'event');
 
-/** What an event is, did and used, and what can be done from it. */
+/** What an event is, did and used, and the commands that apply to it. */
 export function Overview({ workspace, event }: OverviewProps) {
   useLogVersion(workspace);
   if (!event) return null;
@@ -57,11 +57,11 @@ export function Overview({ workspace, event }: OverviewProps) {
         </Fact>
         <Fact name="Time">
           {shownDay(event.timestamp)} {shownTime(event.timestamp)}
-          {before && ` · ${shownDuration((event.timestamp - before.timestamp) * 1_000)} after the event before`}
+          {before && ` · ${shownDuration((event.timestamp - before.timestamp) * 1_000)} after the previous event`}
         </Fact>
-        <Fact name="Place">
+        <Fact name="Position">
           event {index + 1} of {log.events.length}
-          {log.isRewound(index) && ', taken back'}
+          {log.isRewound(index) && ', rewound'}
         </Fact>
         {event.modelVersion !== undefined && <Fact name="Model">{event.modelVersion}</Fact>}
         {tokens && (
@@ -71,7 +71,7 @@ export function Overview({ workspace, event }: OverviewProps) {
             <Cost byModel={{ [event.modelVersion ?? '']: tokens }} />
           </Fact>
         )}
-        {event.finishReason !== undefined && <Fact name="Ended">{event.finishReason}</Fact>}
+        {event.finishReason !== undefined && <Fact name="Finish reason">{event.finishReason}</Fact>}
         {event.interrupted && <Fact name="Interrupted">by the user</Fact>}
         {event.errorCode !== undefined && (
           <Fact name="Error">
@@ -84,23 +84,23 @@ export function Overview({ workspace, event }: OverviewProps) {
           </Fact>
         )}
         {event.branch !== undefined && <Fact name="Agent path">{event.branch.replaceAll('.', ' › ')}</Fact>}
-        {actions.transferToAgent !== undefined && <Fact name="Hands over to">{actions.transferToAgent}</Fact>}
+        {actions.transferToAgent !== undefined && <Fact name="Transfers to">{actions.transferToAgent}</Fact>}
         {Object.entries(actions.artifactDelta).map(([name, version]) => (
-          <Fact key={name} name="Saved">
+          <Fact key={name} name="Artifact">
             {name}, version {version}
           </Fact>
         ))}
-        <Fact name="Event">
+        <Fact name="Event ID">
           <code>{event.id}</code>
         </Fact>
-        <Fact name="Run">
+        <Fact name="Run ID">
           <code>{event.invocationId}</code>
         </Fact>
       </dl>
       {state.length > 0 && (
         <section className="stack">
-          <h2>State it changed</h2>
-          <JsonTree value={Object.fromEntries(state)} label="State it changed" openTo={2} />
+          <h2>State changes</h2>
+          <JsonTree value={Object.fromEntries(state)} label="State changes" openTo={2} />
         </section>
       )}
       {event.groundingMetadata && (

@@ -1,7 +1,7 @@
 import type { Event } from '../../../../src/schemas/event.ts';
 import type { Contribution } from '../../app/registry.ts';
 
-/** Whether a model said it. */
+/** Whether a model produced the event. */
 const isAnswer = ({ author, content }: Event): boolean =>
   author !== 'user' && !(content?.parts ?? []).some((part) => part.functionResponse);
 

@@ -7,7 +7,7 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A part that can be folded; what is folded is not drawn. */
+/** A section that can be collapsed; collapsed content is not rendered. */
 export function Section({ title, note, open = false, children }: SectionProps) {
   const [isOpen, setIsOpen] = useState(open);
   return (

@@ -1,9 +1,9 @@
-/** Models look at one picture a second. */
+/** Models accept one picture a second. */
 const pictureMs = 1_000;
 const mostWidth = 768;
 const quality = 0.7;
 
-/** Shows what a camera sees in an element, and hands out a picture a second as base64 JPEG. */
+/** Shows the camera in a video element, and delivers one picture a second as base64 JPEG. */
 export class Camera {
   readonly stream: MediaStream;
   readonly #timer: ReturnType<typeof setInterval>;

@@ -1,9 +1,9 @@
-/** What models hear: 16 bit, mono. */
+/** Audio format of models: 16 bit, mono. */
 const targetRate = 16_000;
 /** Samples sent at a time: 40 ms. */
 const chunkLength = 640;
 
-/** Takes sound from a microphone, makes it 16 kHz, and posts it in chunks with how loud they were. */
+/** Resamples the audio of a microphone to 16 kHz, and posts it in chunks with their level. */
 class Capture extends AudioWorkletProcessor {
   readonly #step = sampleRate / targetRate;
   #chunk = new Int16Array(chunkLength);

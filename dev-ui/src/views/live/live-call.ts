@@ -13,21 +13,21 @@ export type LiveStatus = 'off' | 'starting' | 'on' | 'reconnecting';
 interface LiveState {
   readonly status: LiveStatus;
   readonly workspace: Workspace | undefined;
-  /** Why it does not work, in words. */
+  /** Why the conversation failed, in words. */
   readonly fault: string | undefined;
-  /** Why there is no sound or picture. */
+  /** Why there is no audio or video. */
   readonly mediaFault: string | undefined;
   readonly hasMicrophone: boolean;
   readonly camera: MediaStream | undefined;
-  /** How loud it is, from 0 to 1. */
+  /** The audio level, from 0 to 1. */
   readonly level: number;
-  /** Whether the model is heard. */
+  /** Whether audio of the model is playing. */
   readonly isPlaying: boolean;
   readonly wasInterrupted: boolean;
-  /** What is being said, before it is written down. */
+  /** The current transcripts, before they are stored. */
   readonly heard: string;
   readonly said: string;
-  /** From the end of the last words to the first sound of the answer. */
+  /** From the end of the user's speech to the first audio of the response. */
   readonly latencyMs: number | undefined;
   readonly isMuted: boolean;
   readonly pushToTalk: boolean;
@@ -56,7 +56,7 @@ const off: LiveState = {
 export const useLive = create<LiveState>(() => off);
 const set = (changes: Partial<LiveState>): void => useLive.setState(changes);
 
-/** Louder than this is somebody who speaks. */
+/** A louder level counts as speech. */
 const speechLevel = 0.015;
 
 let socket: LiveSocket | undefined;
@@ -64,10 +64,10 @@ let microphone: Microphone | undefined;
 let speaker: Speaker | undefined;
 let camera: Camera | undefined;
 let lastSpokenAt: number | undefined;
-/** Whether the model has not refused sound and pictures yet. */
+/** Whether the model accepts audio and video, as far as known. */
 let takesSound = true;
 
-/** Begins to talk with the agents of a session. What goes wrong is in `fault`. */
+/** Starts a live conversation with the agents of a session. Failures are in `fault`. */
 export async function startLive(workspace: Workspace): Promise<void> {
   if (useLive.getState().status !== 'off') return;
   set({ ...off, status: 'starting', workspace });
@@ -75,13 +75,13 @@ export async function startLive(workspace: Workspace): Promise<void> {
   try {
     speaker = await Speaker.open(onPlaying);
   } catch (error) {
-    set({ ...off, workspace, fault: `Sound cannot be played: ${messageOf(error)}` });
+    set({ ...off, workspace, fault: `Audio cannot be played: ${messageOf(error)}` });
     return;
   }
   socket = new LiveSocket(workspace.key, {
     onOpen: () => {
       set({ status: 'on', fault: undefined });
-      announce('The live conversation is on');
+      announce('Live conversation started');
     },
     onEvent,
     onFault: (fault) => set({ fault }),
@@ -96,7 +96,7 @@ export function stopLive(): void {
   else void end(undefined);
 }
 
-/** Takes another microphone; without an id the usual one. */
+/** Switches to another microphone; without an id to the default one. */
 export async function chooseMicrophone(deviceId?: string): Promise<void> {
   try {
     await microphone?.close();
@@ -106,7 +106,7 @@ export async function chooseMicrophone(deviceId?: string): Promise<void> {
     if (socket) {
       microphone = opened;
       set({ hasMicrophone: true, mediaFault: undefined });
-    } else await opened.close(); // it ended while the permission was asked for
+    } else await opened.close(); // the conversation ended while the browser asked for permission
   } catch (error) {
     set({ mediaFault: mediaFault(error, 'microphone') });
   }
@@ -132,7 +132,7 @@ export const setMuted = (isMuted: boolean): void => set({ isMuted });
 export const setPushToTalk = (pushToTalk: boolean): void => set({ pushToTalk, isHeld: false });
 export const setHeld = (isHeld: boolean): void => set({ isHeld });
 
-/** Says something in writing. */
+/** Sends a text message. */
 export function sayLive(text: string): void {
   lastSpokenAt = performance.now();
   set({ latencyMs: undefined });
@@ -149,7 +149,7 @@ function onChunk({ samples, level }: Chunk): void {
   const { isMuted, pushToTalk, isHeld, level: before } = useLive.getState();
   const isOpen = !isMuted && (!pushToTalk || isHeld);
   if (isOpen && level > speechLevel) lastSpokenAt = performance.now();
-  // What is not meant for the model is silence to it: it waits for the end of what was said.
+  // While the microphone is muted the model gets silence, because it waits for the end of the speech.
   if (takesSound) socket?.sendSound(isOpen ? samples : new Int16Array(samples.length));
   const shown = isOpen ? level : 0;
   if (Math.abs(shown - before) > 0.005) set({ level: shown });
@@ -172,7 +172,7 @@ function onEvent(event: Event): void {
   }
   if (event.errorCode === 'not_supported') {
     takesSound = false;
-    set({ mediaFault: event.errorMessage ?? 'The model takes neither sound nor pictures: write instead' });
+    set({ mediaFault: event.errorMessage ?? 'The model accepts no audio or video: write instead' });
   }
   const { inputTranscription: input, outputTranscription: output } = event;
   if (event.partial) {
@@ -186,7 +186,7 @@ function onEvent(event: Event): void {
   workspace?.log.append([event]);
 }
 
-/** Sound is heard, not shown. */
+/** Audio events are played, not shown. */
 const hasText = ({ content }: Event): boolean => (content?.parts ?? []).some(({ text = '' }) => text !== '');
 
 async function end(fault: string | undefined): Promise<void> {
@@ -199,7 +199,7 @@ async function end(fault: string | undefined): Promise<void> {
   microphone = undefined;
   speaker = undefined;
   set({ ...off, workspace, fault });
-  announce(fault === undefined ? 'The live conversation is over' : `The live conversation is over: ${fault}`);
+  announce(fault === undefined ? 'Live conversation ended' : `Live conversation ended: ${fault}`);
   await Promise.all(opened.map((one) => one?.close()));
   workspace?.log.hush();
   try {

@@ -5,21 +5,21 @@ import { addressOf } from '../../api/server.ts';
 interface Listener {
   onOpen(): void;
   onEvent(event: Event): void;
-  /** The server says that something of ours made no sense. */
+  /** The server reports an invalid message of this client. */
   onFault(text: string): void;
-  /** Waits before it tries again. */
+  /** Waiting before it reconnects. */
   onRetry(reason: string): void;
-  /** It is over. Without a reason it ended as it should. */
+  /** The connection has closed. Without a reason it ended normally. */
   onEnd(reason: string | undefined): void;
 }
 
-/** Codes after which nothing will be different the next time. */
+/** Close codes after which reconnecting is useless. */
 const final = new Set([1000, 1002, 1007, 1008, 1009]);
 const retryMs = [500, 1_000, 2_000, 4_000, 8_000];
-/** Sound that waits to be sent beyond this is left out: it would come too late. */
+/** Audio beyond this much unsent data is dropped: it would arrive too late. */
 const mostBuffered = 256 * 1024;
 
-/** The connection to a live conversation. It is made again when it breaks. */
+/** The connection of a live conversation. It reconnects when it breaks. */
 export class LiveSocket {
   readonly #url: string;
   readonly #listener: Listener;
@@ -35,7 +35,7 @@ export class LiveSocket {
     this.#connect();
   }
 
-  /** Bare sound, without JSON around it. */
+  /** Raw audio, without JSON around it. */
   sendSound(samples: Int16Array<ArrayBuffer>): void {
     const socket = this.#socket;
     if (socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < mostBuffered) socket.send(samples);
@@ -77,7 +77,7 @@ export class LiveSocket {
 
   #closed(code: number, reason: string): void {
     if (this.#isClosed) return this.#listener.onEnd(undefined);
-    const words = reason || `The connection broke (${code})`;
+    const words = reason || `Connection lost (${code})`;
     const wait = retryMs[this.#tries];
     if (code === 1000) return this.#listener.onEnd(undefined);
     if (final.has(code) || wait === undefined) return this.#listener.onEnd(words);

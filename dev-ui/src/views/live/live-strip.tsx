@@ -20,10 +20,10 @@ const words: Readonly<Record<LiveStatus, string>> = {
   off: 'Off',
   starting: 'Connecting …',
   on: 'Live',
-  reconnecting: 'Connecting again …',
+  reconnecting: 'Reconnecting …',
 };
 
-/** The live conversation: who is heard, what is being said, and how to take part. */
+/** The live conversation: status, levels, transcripts and controls. */
 export function LiveStrip({ workspace }: { readonly workspace: Workspace }) {
   const live = useLive();
   const isHere = live.workspace === workspace;
@@ -117,8 +117,8 @@ function Controls() {
       <button
         type="button"
         className="icon-button"
-        aria-label={live.camera ? 'Turn the camera off' : 'Turn the camera on'}
-        title={live.camera ? 'Turn the camera off' : 'Turn the camera on'}
+        aria-label={live.camera ? 'Turn off camera' : 'Turn on camera'}
+        title={live.camera ? 'Turn off camera' : 'Turn on camera'}
         aria-pressed={live.camera !== undefined}
         onClick={() => void toggleCamera()}
       >
@@ -141,7 +141,7 @@ function Controls() {
       <span className="meta">
         {live.isPlaying && 'speaking'}
         {live.wasInterrupted && !live.isPlaying && 'interrupted'}
-        {live.latencyMs !== undefined && ` · answered after ${shownDuration(live.latencyMs)}`}
+        {live.latencyMs !== undefined && ` · response after ${shownDuration(live.latencyMs)}`}
       </span>
       <button type="button" className="button small danger" onClick={stopLive}>
         <PhoneOff size={14} aria-hidden /> End
@@ -150,7 +150,7 @@ function Controls() {
   );
 }
 
-/** Open as long as it is held, by mouse, finger or key. */
+/** A button that is active while it is held, by mouse, finger or key. */
 function HoldButton({ isHeld }: { readonly isHeld: boolean }) {
   return (
     <button
@@ -181,8 +181,8 @@ function WrittenWord() {
     <form className="grow" onSubmit={submit}>
       <input
         className="input"
-        aria-label="Say in writing"
-        placeholder="Say something in writing"
+        aria-label="Type a message"
+        placeholder="Type a message"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
@@ -195,5 +195,5 @@ function Picture({ stream }: { readonly stream: MediaStream }) {
   useEffect(() => {
     if (element.current) element.current.srcObject = stream;
   }, [stream]);
-  return <video ref={element} className="live-picture" autoPlay muted playsInline aria-label="What the camera sees" />;
+  return <video ref={element} className="live-picture" autoPlay muted playsInline aria-label="Camera preview" />;
 }

@@ -7,21 +7,21 @@ export interface Chunk {
   readonly level: number;
 }
 
-/** Why there is no sound or picture, in words for the person in front of it. */
+/** Why there is no audio or video, in words for the user. */
 export function mediaFault(error: unknown, device: 'microphone' | 'camera'): string {
   if (!window.isSecureContext || !('mediaDevices' in navigator)) {
-    return `Browsers give a page the ${device} on https and on localhost only. Open it there.`;
+    return `Browsers allow the ${device} only on https and localhost. Open this page there.`;
   }
   const name = error instanceof DOMException ? error.name : '';
   if (name === 'NotAllowedError') {
-    return `The ${device} was not allowed. Allow it for this page (beside its address) and try again.`;
+    return `Access to the ${device} was denied. Allow it for this page (next to the address) and try again.`;
   }
-  if (name === 'NotFoundError' || name === 'OverconstrainedError') return `There is no such ${device}.`;
-  if (name === 'NotReadableError') return `The ${device} is used by another program.`;
+  if (name === 'NotFoundError' || name === 'OverconstrainedError') return `No ${device} found.`;
+  if (name === 'NotReadableError') return `Another program is using the ${device}.`;
   return `The ${device} cannot be used: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Listens to a microphone until `close`. Throws what `getUserMedia` throws. */
+/** Records a microphone until `close`. Throws what `getUserMedia` throws. */
 export class Microphone {
   readonly #stream: MediaStream;
   readonly #context: AudioContext;

@@ -1,9 +1,9 @@
-/** Sound waits until there is so much of it, so that late packets leave no holes: seconds. */
+/** Playback waits for so many seconds of audio, so that late packets leave no gaps. */
 const startAfter = 0.12;
-/** And no longer than this, when no more comes. */
+/** Longest wait in seconds when no more audio arrives. */
 const patience = 0.25;
 
-/** Plays sound that arrives in pieces, through a buffer that evens out how unevenly it comes. */
+/** Plays audio that arrives in chunks, through a buffer that smooths uneven arrival. */
 class Player extends AudioWorkletProcessor {
   #queue: Float32Array[] = [];
   #queued = 0;

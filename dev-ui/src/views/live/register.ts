@@ -7,7 +7,7 @@ export const contributions: readonly Contribution[] = [
   {
     kind: 'command',
     id: 'live',
-    label: 'Talk live',
+    label: 'Start live conversation',
     icon: AudioLines,
     place: 'session',
     applies: ({ workspace }) => workspace !== undefined && workspace.run.status !== 'running',

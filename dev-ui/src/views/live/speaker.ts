@@ -1,9 +1,9 @@
 import playerUrl from './player-worklet.ts?worker&url';
 
-/** What models say: 16 bit, mono, at the rate their type names. */
+/** Audio of models: 16 bit, mono, at the rate in its MIME type. */
 const usualRate = 24_000;
 
-/** Plays what the model says. */
+/** Plays the audio of the model. */
 export class Speaker {
   readonly #context: AudioContext;
   readonly #node: AudioWorkletNode;
@@ -13,7 +13,7 @@ export class Speaker {
     this.#node = node;
   }
 
-  /** `onChange` is told when sound begins to be heard, and when it ends. */
+  /** Calls `onChange` when audio starts to play, and when it ends. */
   static async open(onChange: (isPlaying: boolean) => void): Promise<Speaker> {
     const context = new AudioContext({ sampleRate: usualRate, latencyHint: 'interactive' });
     await context.audioWorklet.addModule(playerUrl);
@@ -31,7 +31,7 @@ export class Speaker {
     this.#node.port.postMessage(samples, [samples.buffer]);
   }
 
-  /** Stops at once: the person in front has begun to speak. */
+  /** Stops at once, because the user has begun to speak. */
   clear(): void {
     this.#node.port.postMessage('clear');
   }

@@ -1,4 +1,4 @@
-// What a worklet finds around itself; the library of types for pages does not have it.
+// The globals of a worklet, which the DOM types do not declare.
 
 declare const sampleRate: number;
 

@@ -13,7 +13,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import './memory.css';
 
-/** What the app remembers of the user across sessions, and the way to have it remember this one. */
+/** Searches the memory of the app for the user, and adds this session to it. */
 export function MemoryPanel({ workspace: { key } }: { readonly workspace: Workspace }) {
   const { appName, userId } = key;
   const [typed, setTyped] = useState('');
@@ -25,7 +25,7 @@ export function MemoryPanel({ workspace: { key } }: { readonly workspace: Worksp
     enabled: words !== '',
   });
   if (capabilities.data && !capabilities.data.features.includes('memory')) {
-    return <Empty title="No memory">This server was started without a memory service.</Empty>;
+    return <Empty title="No memory service">This server runs without a memory service.</Empty>;
   }
   const search = (event: FormEvent): void => {
     event.preventDefault();
@@ -34,7 +34,7 @@ export function MemoryPanel({ workspace: { key } }: { readonly workspace: Worksp
   const remember = async (): Promise<void> => {
     try {
       await rememberSession(key);
-      toast('This session is remembered');
+      toast('Session added to memory');
       await queries.invalidateQueries({ queryKey: ['memory', appName, userId] });
     } catch (error) {
       toast(messageOf(error), { tone: 'error' });
@@ -43,19 +43,18 @@ export function MemoryPanel({ workspace: { key } }: { readonly workspace: Worksp
   return (
     <div className="stack memory">
       <p className="secondary">
-        What {appName} remembers of the user “{userId}”. Sessions are remembered when an agent, a client or you ask for
-        it.
+        What {appName} remembers of the user “{userId}”. Sessions are added when an agent, a client or you request it.
       </p>
       <p>
         <button type="button" className="button small" onClick={() => void remember()}>
-          <BookmarkPlus size={14} aria-hidden /> Remember this session
+          <BookmarkPlus size={14} aria-hidden /> Add this session to memory
         </button>
       </p>
       <form className="row" onSubmit={search}>
         <input
           className="input grow"
-          aria-label="Words to look for in the memory"
-          placeholder="Words to look for"
+          aria-label="Search the memory"
+          placeholder="Search words"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
         />
@@ -65,7 +64,7 @@ export function MemoryPanel({ workspace: { key } }: { readonly workspace: Worksp
       </form>
       {found.isLoading && <Loading label="Searching" />}
       {found.isError && <Failure error={found.error} onRetry={() => void found.refetch()} />}
-      {found.data?.length === 0 && <Empty title="No memory contains these words" />}
+      {found.data?.length === 0 && <Empty title="No memories found" />}
       {found.data && found.data.length > 0 && (
         <>
           <p className="meta" role="status">

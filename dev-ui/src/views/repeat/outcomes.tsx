@@ -1,7 +1,7 @@
 import type { SessionOwner } from '../../../../src/schemas/session.ts';
 import { Link } from '../../app/link.tsx';
+import { to } from '../../app/location.ts';
 import { sessionAddress } from '../../app/names.ts';
-import { to } from '../../app/place.ts';
 import { shownCount, shownDuration } from '../../parts/numbers.ts';
 import type { Outcome } from './repeat.ts';
 
@@ -16,7 +16,7 @@ const toolsIn = ({ tools }: Outcome): string => tools.join(' → ');
 const differing = (values: readonly string[]): string[] => [...new Set(values)];
 const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
-/** What came of each run, and in how many ways. */
+/** The outcome of each run, and how many different ones there are. */
 export function Outcomes({ owner, origin, outcomes }: OutcomesProps) {
   const over = outcomes.filter(({ status }) => status === 'done' || status === 'failed');
   const answers = differing(over.map(({ answer }) => answer));
@@ -29,7 +29,7 @@ export function Outcomes({ owner, origin, outcomes }: OutcomesProps) {
           {over.length} of {outcomes.length} done
         </strong>
         {over.length > 0 &&
-          `: ${counted(answers.length, 'answer', 'different answers')}, ${counted(ways.length, 'way', 'ways')} of using tools, ${failed} failed`}
+          `: ${counted(answers.length, 'answer', 'different answers')}, ${counted(ways.length, 'tool sequence', 'tool sequences')}, ${failed} failed`}
       </p>
       <div className="repeat-scroll" tabIndex={0} role="group" aria-label="Outcomes">
         <table className="repeat-table">

@@ -1,6 +1,6 @@
 import { Repeat } from 'lucide-react';
 import { messageBehind } from '../../app/branching.ts';
-import { navigate, to } from '../../app/place.ts';
+import { navigate, to } from '../../app/location.ts';
 import type { Contribution } from '../../app/registry.ts';
 
 const pattern = '/apps/:app/u/:user/s/:session/repeat/:event';
@@ -10,7 +10,7 @@ export const contributions: readonly Contribution[] = [
   {
     kind: 'command',
     id: 'repeat',
-    label: 'Send this message several times',
+    label: 'Repeat this message',
     icon: Repeat,
     place: 'event',
     applies: ({ workspace, event }) =>

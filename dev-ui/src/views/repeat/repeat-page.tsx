@@ -13,7 +13,7 @@ import './repeat.css';
 
 const most = 50;
 
-/** The same message several times, each in a session of its own, and how far the outcomes differ. */
+/** Runs the same message several times, each in a session of its own, and compares the outcomes. */
 export function RepeatPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const { app = '', user = '', session: sessionId = '', event: eventId = '' } = params;
   const key = { appName: app, userId: user, sessionId };
@@ -27,10 +27,10 @@ export function RepeatPage({ params }: { readonly params: Readonly<Record<string
     queryFn: ({ signal }) => readSession(key, { signal }),
     retry: false,
   });
-  if (session.isPending) return <Loading label="Reading the session" />;
+  if (session.isPending) return <Loading label="Loading the session" />;
   if (session.isError) return <Failure error={session.error} onRetry={() => void session.refetch()} />;
   const message = session.data.events.find(({ id }) => id === eventId);
-  if (!message?.content) return <Empty title="There is no such message in the session" />;
+  if (!message?.content) return <Empty title="The session has no such message" />;
   const title = titleFrom(message.content);
   const start = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -42,23 +42,23 @@ export function RepeatPage({ params }: { readonly params: Readonly<Record<string
     const onChange = (outcome: Outcome): void => setOutcomes((before) => before.with(outcome.number - 1, outcome));
     await repeat({ key, message, times: count, title }, onChange, controller.signal);
     setStopping(undefined);
-    void refreshSessions(key); // a list that is late is no failure
+    void refreshSessions(key); // the list may be late
   };
   return (
     <div className="page">
       <div className="stack repeat">
-        <h1>Send a message several times</h1>
+        <h1>Repeat a message</h1>
         <blockquote className="repeat-message" dir="auto">
           {title}
         </blockquote>
         <p className="secondary">
-          Each time in a session of its own that knows what was said before the message.{' '}
-          <Link to={sessionAddress(key, { e: eventId })}>Where it was said</Link>
+          Each run gets a session of its own, with the history before the message.{' '}
+          <Link to={sessionAddress(key, { e: eventId })}>Original session</Link>
         </p>
         {/* its failures show in the outcomes */}
         <form className="row" onSubmit={(event) => void start(event)}>
           <label className="row">
-            Times
+            Repetitions
             <input
               className="input repeat-times"
               type="number"

@@ -10,9 +10,9 @@ import { tokensOf } from '../../log/turns.ts';
 export interface Outcome {
   readonly number: number;
   readonly status: 'waiting' | 'running' | 'done' | 'failed' | 'stopped';
-  /** Known once it has begun. */
+  /** Known once the run has started. */
   readonly sessionId?: string;
-  /** The last text of an agent, or what went wrong. */
+  /** The last text of an agent, or the error. */
   readonly answer: string;
   /** Tools in the order they were called. */
   readonly tools: readonly string[];
@@ -27,7 +27,7 @@ export interface Repetition {
   readonly title: string;
 }
 
-/** Runs that go at the same time. */
+/** Runs at the same time. */
 const atOnce = 3;
 
 export const blank = (number: number): Outcome => ({
@@ -39,7 +39,7 @@ export const blank = (number: number): Outcome => ({
   ms: 0,
 });
 
-/** Sends a message again and again, each time in a fork that ends before it, and tells of each run how it goes. */
+/** Sends a message several times, each time in a fork that ends before it, and reports the progress of each run. */
 export async function repeat(
   repetition: Repetition,
   onChange: (outcome: Outcome) => void,
@@ -77,7 +77,7 @@ async function runOnce(
     tell({ sessionId: session.id });
     const feed = await startRun({ ...fork, newMessage: message.content, streaming: false }, signal);
     const { runId } = feed;
-    if (runId !== undefined) stop = async () => void (await cancelRun(fork, runId).catch(() => undefined)); // it is over
+    if (runId !== undefined) stop = async () => void (await cancelRun(fork, runId).catch(() => undefined)); // it has ended
     for await (const { events } of feed.batches) for (const event of events) tell(after(outcome, event));
     if (outcome.status === 'running') tell({ status: 'done' });
   } catch (error) {
@@ -87,7 +87,7 @@ async function runOnce(
   }
 }
 
-/** What an event adds to what is known of its run. */
+/** Adds an event to the outcome of its run. */
 function after({ answer, tools, tokens }: Outcome, event: Event): Partial<Outcome> {
   const parts = event.content?.parts ?? [];
   const text = parts.map((part) => (part.thought ? '' : (part.text ?? ''))).join('');

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Price, usePrices } from '../../app/cost.tsx';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 
-/** What tokens cost: the server's table, with what was changed here. */
+/** The price table of the server, with the changes of this browser. */
 export function PriceTable() {
   const prices = usePrices();
   const own = useSettings((state) => state.prices);
@@ -19,15 +19,16 @@ export function PriceTable() {
     <section className="stack">
       <h2>Prices</h2>
       <p className="secondary">
-        US dollars per million tokens, by prefix of the model name. These are estimates; your provider’s bill counts.
+        US dollars per million tokens, by prefix of the model name. These are estimates; the bill of your provider may
+        differ.
       </p>
       <div className="price-scroll" tabIndex={0} role="region" aria-label="Prices">
         <table className="prices">
           <thead>
             <tr>
               <th scope="col">Model</th>
-              <th scope="col">In</th>
-              <th scope="col">Out</th>
+              <th scope="col">Input</th>
+              <th scope="col">Output</th>
               <th scope="col">
                 <span className="visually-hidden">Reset</span>
               </th>
@@ -40,11 +41,15 @@ export function PriceTable() {
                   {model}
                 </th>
                 <td>
-                  <Amount label={`${model} in`} value={input} onChange={(value) => change(model, { input: value })} />
+                  <Amount
+                    label={`${model} input`}
+                    value={input}
+                    onChange={(value) => change(model, { input: value })}
+                  />
                 </td>
                 <td>
                   <Amount
-                    label={`${model} out`}
+                    label={`${model} output`}
                     value={output}
                     onChange={(value) => change(model, { output: value })}
                   />
@@ -54,7 +59,7 @@ export function PriceTable() {
                     <button
                       type="button"
                       className="icon-button"
-                      aria-label={`Forget the change of ${model}`}
+                      aria-label={`Reset ${model}`}
                       onClick={() => reset(model)}
                     >
                       <X size={14} aria-hidden />
@@ -76,8 +81,8 @@ export function PriceTable() {
       >
         <input
           className="input"
-          aria-label="Another model"
-          placeholder="Another model"
+          aria-label="Other model"
+          placeholder="Other model"
           value={name}
           onChange={(event) => setName(event.target.value)}
         />

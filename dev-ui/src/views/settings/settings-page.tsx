@@ -5,7 +5,7 @@ import { changeSettings, type Density, type Theme, useSettings } from '../../app
 import { PriceTable } from './price-table.tsx';
 import './settings.css';
 
-/** What this browser remembers. */
+/** The settings of this browser. */
 export function SettingsPage() {
   const { theme, density, streaming, userId } = useSettings();
   const version = useQuery({ queryKey: ['version'], queryFn: ({ signal }) => readVersion(signal) });
@@ -17,7 +17,7 @@ export function SettingsPage() {
         <Choice
           label="Theme"
           value={theme}
-          options={{ system: 'As the system', light: 'Light', dark: 'Dark' }}
+          options={{ system: 'System', light: 'Light', dark: 'Dark' }}
           onChange={(value) => changeSettings({ theme: value as Theme })}
         />
         <Choice
@@ -34,10 +34,10 @@ export function SettingsPage() {
               checked={streaming}
               onChange={(event) => changeSettings({ streaming: event.target.checked })}
             />
-            Stream answers word by word
+            Stream answers in chunks
           </label>
           <p className="secondary">
-            You are the user <code>{userId}</code>. Another one is chosen at the top right.
+            Current user: <code>{userId}</code>. Change it at the top right.
           </p>
         </section>
         <PriceTable />
@@ -49,7 +49,7 @@ export function SettingsPage() {
           </p>
           <p>
             <button type="button" className="button small" onClick={openHelp}>
-              Show the keys
+              Keyboard shortcuts
             </button>
           </p>
         </section>

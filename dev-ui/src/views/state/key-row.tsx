@@ -1,7 +1,7 @@
 import { History, Pencil, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { Link } from '../../app/link.tsx';
-import { withQuery } from '../../app/place.ts';
+import { withQuery } from '../../app/location.ts';
 import type { EventLog } from '../../log/event-log.ts';
 import type { StateChange } from '../../log/state-history.ts';
 import { shownTime } from '../../parts/numbers.ts';
@@ -22,13 +22,13 @@ interface KeyRowProps {
   readonly onRemove: () => void;
 }
 
-/** Shown in one line up to here. */
+/** Longest value that is shown in one line. */
 const inline = 60;
 /** Changes listed; older ones are in the events. */
 const mostChanges = 50;
 const longest = 100_000;
 
-/** One key: its value, how to change it, and who changed it before. */
+/** One key: its value, an editor, and its history. */
 export function KeyRow(props: KeyRowProps) {
   const { name, value, isRemoved, changes, changedBy, before, log, onSave, onRemove } = props;
   const [isEditing, setEditing] = useState(false);

@@ -8,7 +8,7 @@ interface NewKeyProps {
   readonly onClose: () => void;
 }
 
-/** A key that is not there yet. */
+/** A form for a new key. */
 export function NewKey({ taken, onSave, onClose }: NewKeyProps) {
   const [name, setName] = useState('');
   const [scope, setScope] = useState<Scope>('session');
@@ -40,7 +40,7 @@ export function NewKey({ taken, onSave, onClose }: NewKeyProps) {
           </select>
         </label>
       </div>
-      {isTaken && <p className="error-text meta">There is a key “{key}” already.</p>}
+      {isTaken && <p className="error-text meta">The key “{key}” exists already.</p>}
       <ValueEditor
         label="Value of the new key"
         value=""

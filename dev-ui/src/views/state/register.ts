@@ -10,5 +10,5 @@ export const contributions: readonly Contribution[] = [
     scope: 'both',
     load: async () => (await import('./state.tsx')).StatePanel,
   },
-  showTab({ tab: 'state', label: 'Show the state', keys: 's' }),
+  showTab({ tab: 'state', label: 'Show state', keys: 's' }),
 ];

@@ -6,7 +6,7 @@ export type Scope = 'session' | 'user' | 'app' | 'temp';
 export const scopes: readonly { readonly id: Scope; readonly label: string; readonly about: string }[] = [
   { id: 'session', label: 'Session', about: 'of this session' },
   { id: 'user', label: 'User', about: 'shared by the sessions of this user' },
-  { id: 'app', label: 'App', about: 'shared by everybody who uses the app' },
+  { id: 'app', label: 'App', about: 'shared by all users of the app' },
   { id: 'temp', label: 'Temporary', about: 'gone when the run ends' },
 ];
 
@@ -17,7 +17,7 @@ export function scopeOf(key: string): Scope {
   return (prefix as Scope | undefined) ?? 'session';
 }
 
-/** Keys by scope, sorted; those of the protocol and of this page are left out. */
+/** Keys by scope, sorted, without those of the protocol and of this page. */
 export function grouped(state: State, filter: string): Map<Scope, string[]> {
   const groups = new Map<Scope, string[]>();
   const word = filter.trim().toLowerCase();
@@ -31,14 +31,14 @@ export function grouped(state: State, filter: string): Map<Scope, string[]> {
   return groups;
 }
 
-/** What somebody typed as a value: JSON, or why it is none. */
+/** A typed value: the parsed JSON, or a message why it is not valid. */
 export function parsed(text: string): { readonly value: unknown } | { readonly fault: string } {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
     const place = /position (\d+)/.exec(String(error))?.[1];
     const where = place === undefined ? '' : ` at character ${Number(place) + 1}`;
-    return { fault: `This is not JSON${where}. Texts stand in double quotes.` };
+    return { fault: `Not valid JSON${where}. Put strings in double quotes.` };
   }
 }
 

@@ -5,8 +5,8 @@ import { messageOf } from '../../api/server.ts';
 import { patchState } from '../../api/sessions.ts';
 import { announce } from '../../app/announce.tsx';
 import { useLogVersion } from '../../app/current.ts';
+import { setQuery } from '../../app/location.ts';
 import { isInternalKey } from '../../app/names.ts';
-import { setQuery } from '../../app/place.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { stateHistoryOf } from '../../log/state-history.ts';
 import { Empty } from '../../parts/states.tsx';
@@ -23,7 +23,7 @@ interface StatePanelProps {
 
 const filterFrom = 8;
 
-/** The state now, to edit; or as it was after the selected event. */
+/** The current state, to edit; or the state after the selected event. */
 export function StatePanel({ workspace, event }: StatePanelProps) {
   const { log } = workspace;
   const version = useLogVersion(workspace);
@@ -45,7 +45,7 @@ export function StatePanel({ workspace, event }: StatePanelProps) {
     const { state: changed } = await patchState(workspace.key, { [key]: value });
     log.setState(changed);
     announce(value === null ? `Deleted ${key}` : `Saved ${key}`);
-    void workspace.catchUp(); // the event the change left; its failures show in the chat
+    void workspace.catchUp(); // reads the event of the change; failures show in the chat
   };
   const remove = async (key: string): Promise<void> => {
     const before = state[key];
@@ -88,8 +88,8 @@ export function StatePanel({ workspace, event }: StatePanelProps) {
         />
       )}
       {groups.size === 0 && (
-        <Empty title={filter === '' ? 'The state is empty' : 'No such key'}>
-          {filter === '' && 'Agents and tools write to it; here it can be edited.'}
+        <Empty title={filter === '' ? 'The state is empty' : 'No matching keys'}>
+          {filter === '' && 'Agents and tools write state. You can edit it here.'}
         </Empty>
       )}
       {scopes.map(({ id, label, about }) => {

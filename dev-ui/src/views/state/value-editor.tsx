@@ -9,7 +9,7 @@ interface ValueEditorProps {
   readonly onClose: () => void;
 }
 
-/** A JSON value to edit in place. What is no JSON cannot be saved; it can be made a text. */
+/** An editor for a JSON value. Invalid JSON can only be saved as a string. */
 export function ValueEditor({ label, value, onSave, onClose }: ValueEditorProps) {
   const [text, setText] = useState(() => JSON.stringify(value, undefined, 2) ?? '');
   const [failure, setFailure] = useState<string>();

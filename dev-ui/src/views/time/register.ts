@@ -1,5 +1,5 @@
 import { History } from 'lucide-react';
-import { getPlace, setQuery } from '../../app/place.ts';
+import { getLocation, setQuery } from '../../app/location.ts';
 import type { Contribution } from '../../app/registry.ts';
 
 export const contributions: readonly Contribution[] = [
@@ -12,6 +12,6 @@ export const contributions: readonly Contribution[] = [
     icon: History,
     place: 'session',
     applies: ({ workspace }) => workspace !== undefined,
-    run: () => setQuery({ time: getPlace().query.has('time') ? undefined : '1' }, { replace: true }),
+    run: () => setQuery({ time: getLocation().query.has('time') ? undefined : '1' }, { replace: true }),
   },
 ];

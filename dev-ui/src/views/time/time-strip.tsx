@@ -2,17 +2,17 @@ import { SkipBack, SkipForward, X } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { useLogVersion } from '../../app/current.ts';
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import './time.css';
 import { addTokens, noTokens, tokensOf, type Tokens } from '../../log/turns.ts';
 import { shownCount, shownTime } from '../../parts/numbers.ts';
 
-/** Goes along the session: the chosen event is the moment that chat, state, agents, artifacts and trace show. */
+/** A slider over the events of the session: all views show the session at the chosen event. */
 export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
   const { log } = workspace;
   const version = useLogVersion(workspace);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const chosen = query.get('e');
   const position = (chosen === null ? undefined : log.positionOf(chosen)) ?? log.events.length - 1;
   const moment = useMemo(
@@ -29,12 +29,12 @@ export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
   const event = log.events[position];
   const said = event && `event ${position + 1} of ${last + 1}, ${event.author}, ${shownTime(event.timestamp)}`;
   return (
-    <div className="time-strip" role="group" aria-label="Time">
+    <div className="time-strip" role="group" aria-label="Time slider">
       <button
         type="button"
         className="icon-button"
-        aria-label="One event back"
-        title="One event back"
+        aria-label="Previous event"
+        title="Previous event"
         disabled={position <= 0}
         onClick={() => go(position - 1)}
       >
@@ -43,7 +43,7 @@ export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
       <input
         type="range"
         className="grow"
-        aria-label="Moment"
+        aria-label="Event"
         aria-valuetext={said}
         min={0}
         max={last}
@@ -53,8 +53,8 @@ export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
       <button
         type="button"
         className="icon-button"
-        aria-label="One event on"
-        title="One event on"
+        aria-label="Next event"
+        title="Next event"
         disabled={position >= last}
         onClick={() => go(position + 1)}
       >
@@ -85,7 +85,7 @@ export function TimeStrip({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
-/** What the session had used up to and including the event at a position. */
+/** The tokens of the session up to and including the event at a position. */
 function momentOf(events: readonly Event[], position: number): Tokens {
   let sum = noTokens;
   for (const event of events.slice(0, position + 1)) {

@@ -25,7 +25,7 @@ const mostTrials = 20;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One tool: what it is, its arguments to fill in, and what came of running it. */
+/** One tool: its description, a form for its arguments, and the results of its runs. */
 export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
   const { agent, name, kind, description, parameters, asksFirst, isLongRunning } = tool;
   const [args, setArgs] = useState<unknown>({});
@@ -43,7 +43,7 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
     try {
       const outcome = await runTool(app, { agent, name, args, state }, stop.signal);
       setTrials((before) => [{ args, outcome }, ...before].slice(0, mostTrials));
-      announce(`${name} answered`);
+      announce(`${name} finished`);
     } catch (error) {
       if (!isAbort(error)) setFailure(error);
     } finally {
@@ -55,7 +55,7 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
       <div className="row">
         <h2 className="mono truncate">{name}</h2>
         {kind !== 'tool' && <span className="badge">{kind}</span>}
-        {asksFirst && <span className="badge">asks first</span>}
+        {asksFirst && <span className="badge">needs confirmation</span>}
         {isLongRunning && <span className="badge">long-running</span>}
         <span className="meta truncate">{agent}</span>
       </div>
@@ -66,7 +66,7 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
       )}
       {kind === 'toolset' ? (
         <p className="secondary">
-          The tools of a toolset are looked up while an agent runs: see the request of a model call.
+          The tools of a toolset are listed while an agent runs: see the request of a model call.
         </p>
       ) : (
         <form
@@ -79,8 +79,8 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
           <h3>Arguments</h3>
           <SchemaForm label={`Arguments of ${name}`} schema={parameters} value={args} onChange={setArgs} />
           <details>
-            <summary>State the tool finds</summary>
-            <JsonField label="State the tool finds" value={state} onChange={setState} />
+            <summary>State that the tool reads</summary>
+            <JsonField label="State that the tool reads" value={state} onChange={setState} />
           </details>
           {canRun ? (
             <div className="row">
@@ -96,10 +96,10 @@ export function ToolTrial({ app, tool, canRun }: ToolTrialProps) {
                   Stop
                 </button>
               )}
-              <span className="meta">Without a model. What it changes in state and artifacts is not kept.</span>
+              <span className="meta">Runs without a model. Changes to state and artifacts are discarded.</span>
             </div>
           ) : (
-            <p className="secondary">This server runs tools through agents only.</p>
+            <p className="secondary">This server runs tools only through agents.</p>
           )}
         </form>
       )}
@@ -127,7 +127,7 @@ function Outcome({ given, outcome }: { readonly given: unknown; readonly outcome
       )}
       {requests.map(({ call, hint }) => (
         <p key={call.id} className="secondary">
-          It asks first: {hint ?? call.name}
+          It requests: {hint ?? call.name}
         </p>
       ))}
       {Object.keys(stateDelta).length > 0 && (

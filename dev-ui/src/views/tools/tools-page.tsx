@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { AppTool } from '../../../../src/schemas/extensions.ts';
 import { listTools, readCapabilities } from '../../api/extensions.ts';
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { VirtualList } from '../../parts/virtual-list.tsx';
 import { ToolTrial } from './tool-trial.tsx';
@@ -10,10 +10,10 @@ import './tools.css';
 
 const rowHeight = 52;
 
-/** The tools of an app: what they take, and a way to run one alone. */
+/** The tools of an app, with their parameters and a form to run one alone. */
 export function ToolsPage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const app = params['app'] ?? '';
-  const { query } = usePlace();
+  const { query } = useLocation();
   const [filter, setFilter] = useState('');
   const tools = useQuery({
     queryKey: ['tools', app],
@@ -43,9 +43,11 @@ export function ToolsPage({ params }: { readonly params: Readonly<Record<string,
             onChange={(event) => setFilter(event.target.value)}
           />
         </div>
-        {tools.isPending && <Loading label="Reading the tools" />}
+        {tools.isPending && <Loading label="Loading tools" />}
         {tools.isError && <Failure error={tools.error} onRetry={() => void tools.refetch()} />}
-        {tools.data && shown.length === 0 && <Empty title={filter === '' ? 'This app has no tools' : 'No such tool'} />}
+        {tools.data && shown.length === 0 && (
+          <Empty title={filter === '' ? 'This app has no tools' : 'No matching tools'} />
+        )}
         {shown.length > 0 && (
           <VirtualList
             className="tools-items"

@@ -9,10 +9,10 @@ interface BarProps {
   readonly now: number;
 }
 
-/** Beyond this share of the lane the words stand before the bar: there is no room behind it. */
+/** Beyond this share of the lane the label is before the bar, because there is no room behind it. */
 const wordsBefore = 0.6;
 
-/** One span's stretch of time, and what is to say about it. */
+/** The bar of one span, with its duration and tokens. */
 export function Bar({ span, range, line, now }: BarProps) {
   const { kind, traceId, start, end, error } = span;
   const size = range.to - range.from;

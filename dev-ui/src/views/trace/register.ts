@@ -1,5 +1,5 @@
 import { ChartNoAxesGantt } from 'lucide-react';
-import { setQuery } from '../../app/place.ts';
+import { setQuery } from '../../app/location.ts';
 import type { Contribution } from '../../app/registry.ts';
 
 export const contributions: readonly Contribution[] = [

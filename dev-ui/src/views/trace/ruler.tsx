@@ -11,7 +11,7 @@ interface RulerProps {
 const leastDrag = 0.01;
 const lastMark = 0.95;
 
-/** Times along the top. Dragging over it chooses the part to look at. */
+/** The time axis. Dragging over it selects a range. */
 export function Ruler({ range, cuts, onChoose }: RulerProps) {
   const lane = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<{ from: number; to: number }>();
@@ -31,7 +31,7 @@ export function Ruler({ range, cuts, onChoose }: RulerProps) {
     const [first, last] = drag.from < drag.to ? [drag.from, drag.to] : [drag.to, drag.from];
     onChoose({ from: range.from + first * size, to: range.from + last * size });
   };
-  const marks = marksOf(range).filter((mark) => share(mark) < lastMark); // the words of a later one would be cut
+  const marks = marksOf(range).filter((mark) => share(mark) < lastMark); // a later label would be cut
   return (
     <div className="ruler" aria-hidden>
       <div className="span-name" />
@@ -53,7 +53,7 @@ export function Ruler({ range, cuts, onChoose }: RulerProps) {
             <span
               key={cut}
               className="ruler-cut"
-              title="A pause is shortened here"
+              title="An idle period is shortened here"
               style={{ left: `${share(cut) * 100}%` }}
             >
               //

@@ -10,11 +10,11 @@ import type { Span } from './spans.ts';
 interface SpanDetailsProps {
   readonly span: Span;
   readonly onClose: () => void;
-  /** A link to the event the span made. */
+  /** A link to the event of the span. */
   readonly children?: ReactNode;
 }
 
-/** Everything known of one span; long values are read when it is opened. */
+/** All attributes of one span; long values are loaded when it is opened. */
 export function SpanDetails({ span, onClose, children }: SpanDetailsProps) {
   const { id, traceId, end } = span;
   const whole = useQuery({
@@ -40,9 +40,9 @@ export function SpanDetails({ span, onClose, children }: SpanDetailsProps) {
       </div>
       {span.error !== undefined && <ThrownError name={span.errorName} message={span.error} where={span.where} />}
       <dl className="span-facts">
-        <dt>Took</dt>
-        <dd>{end === undefined ? 'still running' : shownDuration(end - span.start)}</dd>
-        <dt>Began</dt>
+        <dt>Duration</dt>
+        <dd>{end === undefined ? 'running' : shownDuration(end - span.start)}</dd>
+        <dt>Start</dt>
         <dd>{shownTime(span.start / 1_000)}</dd>
         {span.model !== undefined && (
           <>

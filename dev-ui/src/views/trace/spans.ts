@@ -13,7 +13,7 @@ export interface Span {
   /** While it is open: `undefined`. */
   readonly end: number | undefined;
   readonly error: string | undefined;
-  /** The error's name, and the `file:line` that threw it, as far as they are known. */
+  /** The name of the error and the `file:line` that threw it, if known. */
   readonly errorName: string | undefined;
   readonly where: string | undefined;
   readonly model: string | undefined;
@@ -66,7 +66,7 @@ function labelOf({ kind, name }: LiveSpan): string {
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** One line of the waterfall. */
+/** One row of the waterfall. */
 export interface SpanRow {
   readonly span: Span;
   readonly depth: number;
@@ -98,7 +98,7 @@ export function treeOf(spans: Iterable<Span>): Tree {
   return { roots, childrenOf };
 }
 
-/** The lines to draw, parents before children; what is inside a folded span is left out. */
+/** The rows to render, parents before children, without the children of folded spans. */
 export function rowsOf({ roots, childrenOf }: Tree, folded: ReadonlySet<string>, path: ReadonlySet<string>): SpanRow[] {
   const rows: SpanRow[] = [];
   const open: { span: Span; depth: number }[] = roots.toReversed().map((span) => ({ span, depth: 0 }));
@@ -114,8 +114,8 @@ export function rowsOf({ roots, childrenOf }: Tree, folded: ReadonlySet<string>,
 }
 
 /**
- * The spans that decide how long each root took: from its end backwards, always the child that ended last before what
- * came after it began.
+ * The critical path: the spans that determine the duration of each root. It goes back from the end of the root, always to
+ * the child that ended last before the next span of the path began.
  */
 export function criticalPath({ roots, childrenOf }: Tree, now: number): Set<string> {
   const path = new Set<string>();

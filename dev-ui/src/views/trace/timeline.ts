@@ -1,6 +1,6 @@
 import type { Span } from './spans.ts';
 
-/** Longest stretch between two runs that is drawn as it was; people think longer than agents work. */
+/** Longest pause between two runs that is drawn to scale; users pause longer than agents work. */
 const longestGapMs = 500;
 
 /** A part of the timeline, in milliseconds from its beginning. */
@@ -9,12 +9,12 @@ export interface Range {
   readonly to: number;
 }
 
-/** Where runs stand on a common line: one after the other, with long pauses cut short. */
+/** Places runs on a common time line, one after the other, with long pauses shortened. */
 export interface Timeline {
   readonly length: number;
-  /** From a time to its place on the line. */
+  /** Maps a time to its position on the line. */
   place(traceId: string, time: number): number;
-  /** Where pauses were cut, for a mark. */
+  /** Positions of shortened pauses, for a mark. */
   readonly cuts: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export function timelineOf(roots: readonly Span[], now: number): Timeline {
 
 const steps = [1, 2, 5];
 
-/** Round places for the marks of a ruler, about `count` of them. */
+/** Round positions for the marks of a ruler, about `count` of them. */
 export function marksOf({ from, to }: Range, count = 6): number[] {
   const rough = (to - from) / count;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1e-3)));
@@ -53,7 +53,7 @@ export function marksOf({ from, to }: Range, count = 6): number[] {
   return marks;
 }
 
-/** The range made smaller (factor below 1) or larger around a point, within the line. */
+/** The range zoomed in (factor below 1) or out around a point, within the line. */
 export function zoomed(range: Range, factor: number, around: number, length: number): Range {
   const size = Math.min(length, Math.max(0.05, (range.to - range.from) * factor));
   const share = (around - range.from) / Math.max(range.to - range.from, 1e-9);

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import type { TraceSummary } from '../../../../src/schemas/extensions.ts';
 import { listTraces } from '../../api/extensions.ts';
 import { Link } from '../../app/link.tsx';
+import { to } from '../../app/location.ts';
 import { sessionAddress } from '../../app/names.ts';
-import { to } from '../../app/place.ts';
 import { shownCount, shownDuration, shownTime } from '../../parts/numbers.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import './trace.css';
@@ -12,7 +12,7 @@ import './trace.css';
 const refreshMs = 3_000;
 const nanosPerMs = 1e6;
 
-/** The latest runs of all sessions and apps, whoever started them. */
+/** The latest traces of all sessions and apps, from any client. */
 export function TraceList() {
   const [q, setQ] = useState('');
   const traces = useInfiniteQuery({
@@ -36,12 +36,12 @@ export function TraceList() {
           value={q}
           onChange={(event) => setQ(event.target.value)}
         />
-        {traces.isPending && <Loading label="Reading traces" />}
+        {traces.isPending && <Loading label="Loading traces" />}
         {traces.isError && <Failure error={traces.error} onRetry={() => void traces.refetch()} />}
         {traces.data && rows.length === 0 && (
-          <Empty title={q === '' ? 'No traces yet' : 'Nothing found'}>
-            Every run is recorded here, including those of other clients. The server keeps the latest traces until it
-            stops.
+          <Empty title={q === '' ? 'No traces yet' : 'No matches'}>
+            The server records every run, including those of other clients. It keeps the latest traces in memory until
+            it stops.
           </Empty>
         )}
         {rows.length > 0 && <Table rows={rows} />}
@@ -63,11 +63,11 @@ function Table({ rows }: { readonly rows: readonly TraceSummary[] }) {
       <table className="trace-table">
         <thead>
           <tr>
-            <th scope="col">Began</th>
+            <th scope="col">Start</th>
             <th scope="col">App</th>
             <th scope="col">Session</th>
-            <th scope="col">Took</th>
-            <th scope="col">Steps</th>
+            <th scope="col">Duration</th>
+            <th scope="col">Calls</th>
             <th scope="col">Tokens</th>
             <th scope="col">Status</th>
           </tr>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { readTrace } from '../../api/extensions.ts';
 import { Link } from '../../app/link.tsx';
-import { setQuery, to, usePlace } from '../../app/place.ts';
+import { setQuery, to, useLocation } from '../../app/location.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { SpanDetails } from './span-details.tsx';
 import { spanOf } from './spans.ts';
@@ -11,10 +11,10 @@ import { Waterfall } from './waterfall.tsx';
 
 const refreshMs = 500;
 
-/** One run, wherever it came from. */
+/** One trace, from any client. */
 export function TracePage({ params }: { readonly params: Readonly<Record<string, string>> }) {
   const traceId = params['id'] ?? '';
-  const { query } = usePlace();
+  const { query } = useLocation();
   const trace = useQuery({
     queryKey: ['trace', traceId],
     queryFn: ({ signal }) => readTrace(traceId, signal),
@@ -25,7 +25,7 @@ export function TracePage({ params }: { readonly params: Readonly<Record<string,
     () => new Map((trace.data?.spans ?? []).map((span) => [span.span_id, spanOf(span)])),
     [trace.data],
   );
-  if (trace.isPending) return <Loading label="Reading the trace" />;
+  if (trace.isPending) return <Loading label="Loading the trace" />;
   if (trace.isError) {
     return (
       <div className="page">

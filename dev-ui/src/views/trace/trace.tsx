@@ -1,4 +1,4 @@
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import type { EventLog } from '../../log/event-log.ts';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
@@ -6,14 +6,14 @@ import { SpanDetails } from './span-details.tsx';
 import { useSpans } from './use-spans.ts';
 import { Waterfall } from './waterfall.tsx';
 
-/** When everything in the session happened and how long it took; alive while it runs. */
+/** The spans of the session on a time line, updated during a run. */
 export function Trace({ workspace }: { readonly workspace: Workspace }) {
   const { spans, version, loaded, error } = useSpans(workspace);
-  const { query } = usePlace();
+  const { query } = useLocation();
   const eventId = query.get('e');
   const chosen = query.get('span') ?? (eventId === null ? undefined : spanOfEvent(spans.values(), eventId));
   const selected = chosen === undefined ? undefined : spans.get(chosen);
-  if (!loaded) return <Loading label="Reading the trace" />;
+  if (!loaded) return <Loading label="Loading the trace" />;
   if (error !== undefined) return <Failure error={error} />;
   if (spans.size === 0) {
     return (
@@ -49,7 +49,7 @@ export function Trace({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
-/** What the user said to start a run. */
+/** The message that started a run. */
 function messageOf(log: EventLog, invocationId: string): string | undefined {
   const first = log.events[log.turns.get(invocationId)?.first ?? -1];
   if (first?.author !== 'user') return undefined;

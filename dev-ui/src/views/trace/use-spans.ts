@@ -5,7 +5,7 @@ import { useWorkspaceVersion } from '../../app/current.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { type Span, spanOf } from './spans.ts';
 
-/** How often a running session is asked for new spans. */
+/** How often the page polls for new spans during a run. */
 const pollMs = 400;
 
 export interface Spans {
@@ -35,7 +35,7 @@ const emptyStore = (): Store => ({
   error: undefined,
 });
 
-/** The spans of a session: all of them once, then what is new, as long as something runs. */
+/** The spans of a session: all of them once, then new ones during a run. */
 export function useSpans(workspace: Workspace): Spans {
   const store = useRef(emptyStore());
   const [, redraw] = useReducer((count: number) => count + 1, 0);

@@ -24,11 +24,11 @@ interface WaterfallProps {
   readonly version: number;
   readonly selected: string | undefined;
   readonly onSelect: (span: Span) => void;
-  /** What to call a run; absent: run. */
+  /** The title of a run; absent: its label. */
   readonly titleOf?: (span: Span) => string | undefined;
 }
 
-/** Spans as bars on a common line of time, nested as they called each other: a tree for keyboards and screen readers. */
+/** Spans as bars on a common time line, nested by calls: a tree for keyboards and screen readers. */
 export function Waterfall({ spans, version, selected, onSelect, titleOf }: WaterfallProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setRange] = useState<Range>();
@@ -55,7 +55,7 @@ export function Waterfall({ spans, version, selected, onSelect, titleOf }: Water
     if (at < 0) return;
     setFocused(at);
     virtual.scrollToIndex(at, { align: 'auto' });
-    // only when the selection changes: a run that goes on must not move what is looked at
+    // only when the selection changes: an active run must not scroll the view
   }, [selected]);
 
   const fold = (id: string, isFolded: boolean): void => {
@@ -115,7 +115,7 @@ export function Waterfall({ spans, version, selected, onSelect, titleOf }: Water
           className="button small"
           aria-pressed={showPath}
           onClick={() => setShowPath(!showPath)}
-          title="Shows what decided how long it took"
+          title="Shows the spans that determined the duration"
         >
           <Route size={14} aria-hidden /> Critical path
         </button>

@@ -11,7 +11,7 @@ import {
 import { useMemo, useState } from 'react';
 import { useLogVersion, useWorkspaceVersion } from '../../app/current.ts';
 import { Link } from '../../app/link.tsx';
-import { withQuery } from '../../app/place.ts';
+import { withQuery } from '../../app/location.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { Empty } from '../../parts/states.tsx';
 import { type Finding, type FindingKind, findingsIn } from './findings.ts';
@@ -28,12 +28,12 @@ const icons: Readonly<Record<FindingKind, LucideIcon>> = {
 };
 const mostLinks = 12;
 
-/** Loops and waste in the session, each with a link to where it happened. */
+/** Findings of the session: loops and waste, each with a link to its events. */
 export function FindingsPanel({ workspace }: { readonly workspace: Workspace }) {
   const version = useLogVersion(workspace);
   useWorkspaceVersion(workspace);
   const isRunning = workspace.run.status === 'running';
-  // While it runs every event would mean a new look at all of them.
+  // During a run every event would trigger a new analysis of all events.
   const findings = useMemo(
     () => (isRunning ? undefined : findingsIn(workspace.log.events)),
     // `version` stands for what is in the log
@@ -42,10 +42,10 @@ export function FindingsPanel({ workspace }: { readonly workspace: Workspace }) 
   return (
     <div className="stack">
       <h2>Loops and waste</h2>
-      {!findings && <p className="secondary">Looks through the session when the run is over.</p>}
+      {!findings && <p className="secondary">The session is analysed when the run ends.</p>}
       {findings?.length === 0 && (
-        <Empty title="Nothing stands out">
-          Repeated calls, loops, errors, unused results, slow and expensive steps are listed here.
+        <Empty title="No findings">
+          Repeated calls, loops, errors, unused results, and slow or expensive events are listed here.
         </Empty>
       )}
       {findings && findings.length > 0 && (

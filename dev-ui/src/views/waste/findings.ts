@@ -5,25 +5,25 @@ import { shownCount, shownDuration } from '../../parts/numbers.ts';
 
 export type FindingKind = 'repeat' | 'circle' | 'unused' | 'full' | 'slow' | 'dear' | 'failed';
 
-/** Something worth a look, and the events it is about. */
+/** A finding and its events. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly title: string;
   readonly detail: string;
-  /** The first one is where a click leads. */
+  /** A click selects the first one. */
   readonly events: readonly Event[];
 }
 
-/** From this share of a model's window on, answers get worse and calls fail. */
+/** From this share of a model's context window on, responses get worse and calls fail. */
 const fullFrom = 0.8;
-/** Steps faster than this are not worth a word. */
+/** Faster events are not reported. */
 const slowFromMs = 1_000;
-/** Nor are model calls below so many tokens. */
+/** Model calls with fewer tokens are not reported. */
 const dearFrom = 5_000;
 const leastRepeats = 2;
 const mostOfAKind = 20;
 
-/** What looks like loops and waste in a history. Nothing is sent anywhere: it is only looked at. */
+/** Finds loops and waste in a history. The analysis runs in the browser. */
 export function findingsIn(events: readonly Event[]): Finding[] {
   return [
     ...repeats(events),
@@ -55,12 +55,12 @@ function repeats(events: readonly Event[]): Finding[] {
     .map(({ name, events: same }) => ({
       kind: 'repeat',
       title: `${name} was called ${same.length} times with the same arguments`,
-      detail: 'In one turn. Once may have been enough.',
+      detail: 'In one turn. One call may be enough.',
       events: same,
     }));
 }
 
-/** Hand-overs that come back to where they were, again and again, in one turn. */
+/** Transfers between the same agents, again and again, in one turn. */
 function circles(events: readonly Event[]): Finding[] {
   const byTurn = new Map<string, Event[]>();
   for (const event of events) {
@@ -80,8 +80,8 @@ function circles(events: readonly Event[]): Finding[] {
     return [
       {
         kind: 'circle',
-        title: `Handed over in circles: ${again.map(([way, same]) => `${way} ${same.length} times`).join(', ')}`,
-        detail: `${transfers.length} hand-overs in one turn.`,
+        title: `Transfers in circles: ${again.map(([way, same]) => `${way} ${same.length} times`).join(', ')}`,
+        detail: `${transfers.length} transfers in one turn.`,
         events: again.flatMap(([, same]) => same),
       },
     ];
@@ -99,14 +99,14 @@ function failures(events: readonly Event[]): Finding[] {
   return [
     {
       kind: 'failed',
-      title: `${failed.length} ${failed.length === 1 ? 'step' : 'steps'} failed`,
-      detail: 'Models and tools that answered with an error.',
+      title: `${failed.length} ${failed.length === 1 ? 'event reports' : 'events report'} an error`,
+      detail: 'Model calls and tool calls that failed.',
       events: failed,
     },
   ];
 }
 
-/** Results none of whose values is mentioned by anything later in the turn. A guess, and said to be one. */
+/** Results whose values no later event of the turn mentions. A guess, and labelled as one. */
 function unusedResults(events: readonly Event[]): Finding[] {
   const laterWords = new Map<string, string>();
   const found: Finding[] = [];
@@ -121,7 +121,7 @@ function unusedResults(events: readonly Event[]): Finding[] {
           found.push({
             kind: 'unused',
             title: `The result of ${name} may not have been used`,
-            detail: 'Nothing that came later in the turn mentions any of its values.',
+            detail: 'No later event of the turn mentions any of its values.',
             events: [event],
           });
         }
@@ -163,8 +163,8 @@ function fullWindows(events: readonly Event[]): Finding[] {
   return [
     {
       kind: 'full',
-      title: `${first.modelVersion} was sent ${shownCount(tokensOf(first)?.input ?? 0)} tokens: its window is nearly full`,
-      detail: `It takes ${shownCount(window)}. ${full.length} ${full.length === 1 ? 'call is' : 'calls are'} above 80 %.`,
+      title: `${first.modelVersion} received ${shownCount(tokensOf(first)?.input ?? 0)} tokens: its context window is nearly full`,
+      detail: `The window has ${shownCount(window)}. ${full.length} ${full.length === 1 ? 'call is' : 'calls are'} above 80 %.`,
       events: full,
     },
   ];
@@ -182,7 +182,7 @@ function slowest(events: readonly Event[]): Finding[] {
   return [
     {
       kind: 'slow',
-      title: `The slowest step took ${shownDuration(worst.ms)}`,
+      title: `The slowest event took ${shownDuration(worst.ms)}`,
       detail: `${worst.event.author}. The trace shows what it waited for.`,
       events: [worst.event],
     },
@@ -212,7 +212,7 @@ function dearest(events: readonly Event[]): Finding[] {
   ];
 }
 
-/** Tokens a model takes in one call, by the beginning of its name, as the providers say. Others are not judged. */
+/** Context windows in tokens by the prefix of the model name, as the providers state. Other models are not checked. */
 const windows: Readonly<Record<string, number>> = {
   'gemini-': 1_048_576,
   'gemini-1.5-pro': 2_097_152,

@@ -1,4 +1,4 @@
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import { componentOf, contributionsOf } from '../../app/registry.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { Faulty } from '../../parts/faulty.tsx';
@@ -7,9 +7,9 @@ import { Tabs } from '../../parts/tabs.tsx';
 const views = contributionsOf('centre');
 const strips = contributionsOf('slot').filter(({ slot }) => slot === 'strip');
 
-/** The middle of the workspace: one of its views. */
+/** The centre of the workspace: one of its views. */
 export function Centre({ workspace }: { readonly workspace: Workspace }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const shown = views.find(({ id }) => id === query.get('view')) ?? views[0];
   if (!shown) return null;
   const View = componentOf(shown);

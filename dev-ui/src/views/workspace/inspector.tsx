@@ -1,7 +1,7 @@
 import { PanelRight, X } from 'lucide-react';
 import type { Event } from '../../../../src/schemas/event.ts';
 import { useLogVersion } from '../../app/current.ts';
-import { setQuery, usePlace } from '../../app/place.ts';
+import { setQuery, useLocation } from '../../app/location.ts';
 import { componentOf, contributionsOf, type InspectorSpec } from '../../app/registry.ts';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 import type { Workspace } from '../../app/workspace.ts';
@@ -13,10 +13,10 @@ import { Tabs } from '../../parts/tabs.tsx';
 
 const all = contributionsOf('inspector');
 
-/** What is behind the selected event; about the session, when none is selected. */
+/** Details of the selected event, or of the session when none is selected. */
 export function Inspector({ workspace }: { readonly workspace: Workspace }) {
   const { rightOpen, rightWidth } = useSettings();
-  const { query } = usePlace();
+  const { query } = useLocation();
   const narrow = useNarrow();
   useLogVersion(workspace);
   const eventId = query.get('e');
@@ -45,7 +45,7 @@ export function Inspector({ workspace }: { readonly workspace: Workspace }) {
   return (
     <aside
       className={`inspector${narrow ? ' drawer' : ''}`}
-      aria-label={event ? 'Event' : 'About the session'}
+      aria-label={event ? 'Event details' : 'Session details'}
       style={narrow ? undefined : { width: rightWidth }}
     >
       {!narrow && (
@@ -59,7 +59,7 @@ export function Inspector({ workspace }: { readonly workspace: Workspace }) {
       )}
       <div className="inspector-bar">
         <Tabs
-          label="Parts of the inspector"
+          label="Inspector tabs"
           tabs={tabs}
           current={shown?.id ?? ''}
           onChange={(id) => setQuery({ t: id }, { replace: true })}
@@ -76,7 +76,7 @@ export function Inspector({ workspace }: { readonly workspace: Workspace }) {
         </button>
       </div>
       <div className="inspector-body" role="tabpanel" aria-label={shown?.label} tabIndex={0}>
-        {eventId !== null && !event && <Empty title="This session has no such event">{eventId}</Empty>}
+        {eventId !== null && !event && <Empty title="Event not found in this session">{eventId}</Empty>}
         {shown && (
           <Faulty key={`${shown.id} ${eventId}`}>
             <Tab tab={shown} workspace={workspace} event={event} />

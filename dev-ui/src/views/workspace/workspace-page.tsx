@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { useCurrent, useWorkspaceVersion } from '../../app/current.ts';
 import { Link } from '../../app/link.tsx';
+import { to } from '../../app/location.ts';
 import { metadataOf } from '../../app/names.ts';
-import { to } from '../../app/place.ts';
 import { useReloadNews } from '../../app/reloads.ts';
 import { changeSettings, useSettings } from '../../app/settings.ts';
 import { markTab } from '../../app/tab-mark.ts';
@@ -13,12 +13,12 @@ import { Centre } from './centre.tsx';
 import { Inspector } from './inspector.tsx';
 import './workspace.css';
 
-/** How often a session that rests is asked whether somebody else went on with it. */
+/** How often an idle session is polled for events of other clients. */
 const catchUpMs = 4_000;
 
 type Params = Readonly<Record<string, string>>;
 
-/** A session: the conversation in the middle, what is behind it on the right. */
+/** A session: the conversation in the centre, the inspector on the right. */
 export function WorkspacePage({ params }: { readonly params: Params }) {
   const { app: appName = '', user: userId = '', session: sessionId = '' } = params;
   const [workspace, setWorkspace] = useState<Workspace>();
@@ -39,7 +39,7 @@ export function WorkspacePage({ params }: { readonly params: Params }) {
       release(key);
     };
   }, [appName, userId, sessionId]);
-  return workspace ? <Opened workspace={workspace} /> : <Loading label="Opening the session" />;
+  return workspace ? <Opened workspace={workspace} /> : <Loading label="Loading the session" />;
 }
 
 function Opened({ workspace }: { readonly workspace: Workspace }) {
@@ -54,15 +54,15 @@ function Opened({ workspace }: { readonly workspace: Workspace }) {
   }, [status, appName, userId, sessionId]);
   useTab(workspace);
   useReloadNews(workspace);
-  if (status === 'loading') return <Loading label="Opening the session" />;
+  if (status === 'loading') return <Loading label="Loading the session" />;
   if (status === 'missing') {
     return (
       <div className="page">
         <div className="stack">
-          <h1>There is no such session</h1>
+          <h1>Session not found</h1>
           <p className="secondary">
             The user “{userId}” of the app “{appName}” has no session <code>{sessionId}</code>. It may have been
-            deleted, or the server was started again without storage.
+            deleted, or the server was restarted with sessions in memory.
           </p>
           <p>
             <Link className="button primary" to={to('/apps/:app', { app: appName })}>
@@ -88,7 +88,7 @@ function Opened({ workspace }: { readonly workspace: Workspace }) {
   );
 }
 
-/** The browser's tab says what the session is, and how it is. */
+/** Shows title and status of the session in the browser tab. */
 function useTab(workspace: Workspace): void {
   const { log, run } = workspace;
   const title = metadataOf(log).displayName ?? 'Session';

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 
-/** Where the page is mounted: `/dev-ui/`, below whatever a proxy adds. Read at run time. */
+/** The base path of the page: `/dev-ui/`, below the prefix of a proxy. Read at run time. */
 const base = new URL(document.baseURI).pathname;
 
 /** An address below the base: its path, still encoded, and its query. */
-export interface Place {
+export interface PageLocation {
   /** Begins with a slash. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -13,16 +13,16 @@ export interface Place {
 export type Query = Readonly<Record<string, string | undefined>>;
 
 const listeners = new Set<() => void>();
-let current = readPlace();
+let current = readLocation();
 
-function readPlace(): Place {
+function readLocation(): PageLocation {
   const { pathname, search } = window.location;
   const path = pathname.startsWith(base) ? pathname.slice(base.length - 1) : '/';
   return { path, query: new URLSearchParams(search) };
 }
 
 function refresh(): void {
-  current = readPlace();
+  current = readLocation();
   for (const listener of listeners) listener();
 }
 
@@ -33,9 +33,9 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-/** The current address; a component that uses it is drawn again whenever that changes. */
-export const usePlace = (): Place => useSyncExternalStore(subscribe, getPlace);
-export const getPlace = (): Place => current;
+/** The current address; a component that uses it renders again when it changes. */
+export const useLocation = (): PageLocation => useSyncExternalStore(subscribe, getLocation);
+export const getLocation = (): PageLocation => current;
 
 /** Goes to an address that `to` made. */
 export function navigate(address: string, { replace = false } = {}): void {
@@ -46,24 +46,24 @@ export function navigate(address: string, { replace = false } = {}): void {
   refresh();
 }
 
-/** Makes an address from a pattern such as `/apps/:app`: names are encoded, whatever they hold. */
+/** Makes an address from a pattern such as `/apps/:app`: it encodes the values of the names. */
 export function to(pattern: string, params: Readonly<Record<string, string>> = {}, query: Query = {}): string {
   const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   return path + searchOf(new URLSearchParams(), query);
 }
 
-/** Goes to the same place with other query values; `undefined` takes one away. */
+/** Goes to the same path with other query values; `undefined` removes one. */
 export function setQuery(changes: Query, options: { replace?: boolean } = {}): void {
   navigate(current.path + searchOf(current.query, changes), options);
 }
 
-/** The address of the current place with other query values. */
+/** The address of the current path with other query values. */
 export const withQuery = (changes: Query): string => current.path + searchOf(current.query, changes);
 
-/** What an `href` needs: the address as the browser sees it. */
+/** An address for `href`: with the base path. */
 export const hrefOf = (address: string): string => base + address.slice(1);
 
-/** The values of a pattern's names, decoded, when the path fits it. */
+/** The values of a pattern's names, decoded, when the path matches it. */
 export function match(pattern: string, path: string): Record<string, string> | undefined {
   const wanted = pattern.split('/');
   const given = path.replace(/(.)\/$/, '$1').split('/');

@@ -2,12 +2,12 @@ import { diffWordsWithSpace } from 'diff';
 import { memo } from 'react';
 import { Author } from '../../parts/author.tsx';
 import { shownTime } from '../../parts/numbers.ts';
-import type { Step } from './steps.ts';
+import type { ComparedEvent } from './compared-event.ts';
 
-interface StepViewProps {
-  readonly step: Step | undefined;
-  /** The step on the other side, to mark what is different. */
-  readonly other: Step | undefined;
+interface EventViewProps {
+  readonly event: ComparedEvent | undefined;
+  /** The event on the other side, to mark what is different. */
+  readonly other: ComparedEvent | undefined;
   readonly side: 'left' | 'right';
   readonly isSame: boolean;
 }
@@ -17,8 +17,8 @@ const longest = 4_000;
 const mostShown = 6_000;
 
 /** One side of a line. */
-export const StepView = memo(function StepView({ step, other, side, isSame }: StepViewProps) {
-  if (!step) {
+export const EventView = memo(function EventView({ event, other, side, isSame }: EventViewProps) {
+  if (!event) {
     return (
       <div className="step none">
         <span className="visually-hidden">Nothing on this side</span>
@@ -28,21 +28,21 @@ export const StepView = memo(function StepView({ step, other, side, isSame }: St
   return (
     <div className={`step ${isSame ? 'same' : 'different'}`}>
       <div className="row">
-        <Author name={step.author} />
-        <span className="meta">{shownTime(step.event.timestamp)}</span>
+        <Author name={event.author} />
+        <span className="meta">{shownTime(event.event.timestamp)}</span>
         {!isSame && <span className="badge step-badge">{other ? 'different' : 'only here'}</span>}
       </div>
       <p className="step-text" dir="auto">
-        {isSame || !other || step.text.length + other.text.length > longest ? (
-          step.text.slice(0, mostShown)
+        {isSame || !other || event.text.length + other.text.length > longest ? (
+          event.text.slice(0, mostShown)
         ) : (
           <Words
-            left={side === 'left' ? step.text : other.text}
-            right={side === 'left' ? other.text : step.text}
+            left={side === 'left' ? event.text : other.text}
+            right={side === 'left' ? other.text : event.text}
             side={side}
           />
         )}
-        {step.text.length > mostShown && ' …'}
+        {event.text.length > mostShown && ' …'}
       </p>
     </div>
   );

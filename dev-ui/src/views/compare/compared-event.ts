@@ -1,17 +1,17 @@
 import type { Event } from '../../../../src/schemas/event.ts';
 
-/** An event as it is compared: what it is about, without ids and times. */
-export interface Step {
+/** An event as compared: without ids and times. */
+export interface ComparedEvent {
   readonly event: Event;
   readonly author: string;
-  /** What it says or does, in lines. */
+  /** Its content and actions, in lines. */
   readonly text: string;
-  /** The same for events that say the same. */
+  /** Equal for events with equal text and author. */
   readonly signature: string;
 }
 
-/** The steps of a history: events that say nothing and change nothing are left out, internal keys too. */
-export function stepsOf(events: readonly Event[], isInternal: (key: string) => boolean): Step[] {
+/** The events of a history to compare, without those that have neither content nor actions, and without internal keys. */
+export function comparedEvents(events: readonly Event[], isInternal: (key: string) => boolean): ComparedEvent[] {
   return events.flatMap((event) => {
     const text = linesOf(event, isInternal).join('\n');
     return text === '' ? [] : [{ event, author: event.author, text, signature: `${event.author}\n${text}` }];
