@@ -19,7 +19,7 @@ import type {
 import type { Content } from '../schemas/content.ts';
 import type { ScriptRule } from '../schemas/script.ts';
 import type { Example } from '../tools/examples.ts';
-import type { SchemaSource } from '../tools/value-schema.ts';
+import type { SchemaSource } from '../tools/schema-types.ts';
 import type { Planner } from './planners.ts';
 
 /** A template in which `{name}` is a state value, or a function whose text is used verbatim. */
@@ -46,9 +46,9 @@ export interface LlmAgentSpec {
   /** `none`: the model sees the current turn only. */
   includeContents?: 'default' | 'none';
   /** The agent's arguments when a model calls it as a tool. */
-  inputSchema?: SchemaSource<unknown>;
+  inputSchema?: SchemaSource;
   /** The schema of the final answer. */
-  outputSchema?: SchemaSource<unknown>;
+  outputSchema?: SchemaSource;
   /** State key for the text (with `outputSchema`: the value) of the final answer. */
   outputKey?: string;
   /** The most steps (model calls with their tools) per run of the agent; it then ends without an error. Absent: no limit. */

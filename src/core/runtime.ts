@@ -181,9 +181,11 @@ export interface ToolContext extends CallbackContext {
   getAuthResponse(authConfig: JsonObject): JsonObject | undefined;
 }
 
-/** Something the model may call. */
-export interface Tool {
+/** Something the model may call. `Args` is what a caller gives it: known for tools made by `functionTool` and its kin. */
+export interface Tool<Args extends object = object> {
   readonly kind: 'tool';
+  /** Carries `Args` for the compiler; no tool has it. */
+  readonly '~args'?: Args;
   readonly name: string;
   readonly description: string;
   /** Absent for tools that only shape the request (built-ins of the provider, preloaded memory). */

@@ -30,8 +30,15 @@ export interface ToolCallOutcome {
   readonly events: readonly Event[];
 }
 
-/** Calls a tool as a model would, checks of the arguments included. A failure of the tool is a response with an `error`. */
-export async function callTool(tool: Tool, args: JsonObject, options: CallToolOptions = {}): Promise<ToolCallOutcome> {
+/**
+ * Calls a tool as a model would, checks of the arguments included; the compiler checks them, too, as far as the tool's
+ * type says what they are. A failure of the tool is a response with an `error`.
+ */
+export async function callTool<Args extends object>(
+  tool: Tool<Args>,
+  args: NoInfer<Args>,
+  options: CallToolOptions = {},
+): Promise<ToolCallOutcome> {
   const { state, userId = 'user', plugins = [], signal = new AbortController().signal } = options;
   const call = toolTrier({
     loader: staticLoader([{ name: 'tests', rootAgent: llmAgent({ name: 'caller', tools: [tool] }) }]),
@@ -39,7 +46,9 @@ export async function callTool(tool: Tool, args: JsonObject, options: CallToolOp
     models: createModelRegistry({ env: {} }),
     plugins,
   });
-  const trial = { appName: 'tests', userId, agent: 'caller', name: tool.name, args, state };
+  // The compiler does not see that an object has text keys.
+  const given = args as JsonObject;
+  const trial = { appName: 'tests', userId, agent: 'caller', name: tool.name, args: given, state };
   const { response, actions, events } = await call(trial, signal);
   return { ...(response && { response: response.response }), ...(actions && { actions }), events };
 }

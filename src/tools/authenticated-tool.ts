@@ -1,15 +1,20 @@
+import type { JsonObject } from '../base/json.ts';
 import type { Tool, ToolContext } from '../core/runtime.ts';
 import type { AuthCredential } from './auth/auth-config.ts';
 import { CredentialSource } from './auth/credential-source.ts';
 import type { CredentialStore } from './auth/credential-store.ts';
 import { functionTool, type FunctionToolSpec } from './function-tool.ts';
+import type { ArgsChecked, ArgsGiven, SchemaSource } from './schema-types.ts';
 
-export interface AuthenticatedToolSpec<Args> extends Omit<FunctionToolSpec<Args>, 'run'> {
+export interface AuthenticatedToolSpec<Source extends SchemaSource = JsonObject> extends Omit<
+  FunctionToolSpec<Source>,
+  'run'
+> {
   /** An ADK AuthConfig: `{ authScheme, rawAuthCredential?, credentialKey? }`. */
   readonly auth: unknown;
   /** Where granted credentials are kept; default: in memory, for this tool. */
   readonly store?: CredentialStore;
-  readonly run: (args: Args, ctx: ToolContext, credential: AuthCredential) => unknown;
+  run(args: ArgsChecked<Source>, ctx: ToolContext, credential: AuthCredential): unknown;
 }
 
 /** What a tool answers while the user has not granted its credential yet. */
@@ -19,13 +24,16 @@ export const pendingCredential = {
 };
 
 /** A function tool that runs only with a credential, and gets it. The user is asked when nobody else can give it. */
-export function authenticatedTool<Args>({ auth, store, run, ...spec }: AuthenticatedToolSpec<Args>): Tool {
+export function authenticatedTool<const Source extends SchemaSource = JsonObject>(
+  spec: AuthenticatedToolSpec<Source>,
+): Tool<ArgsGiven<Source>> {
+  const { auth, store, ...rest } = spec;
   const source = new CredentialSource(auth, store);
-  return functionTool<Args>({
-    ...spec,
+  return functionTool<Source>({
+    ...rest,
     run: async (args, ctx) => {
       const credential = await source.get(ctx);
-      return credential ? run(args, ctx, credential) : pendingCredential;
+      return credential ? spec.run(args, ctx, credential) : pendingCredential;
     },
   });
 }

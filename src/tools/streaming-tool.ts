@@ -1,10 +1,14 @@
+import type { JsonObject } from '../base/json.ts';
 import type { Tool, ToolContext } from '../core/runtime.ts';
-import { functionTool, type FunctionToolSpec, invalidArguments } from './function-tool.ts';
-import { valueSchema } from './value-schema.ts';
+import { argumentSchema, functionTool, type FunctionToolSpec, invalidArguments } from './function-tool.ts';
+import type { ArgsChecked, ArgsGiven, SchemaSource } from './schema-types.ts';
 
-export interface StreamingToolSpec<Args> extends Omit<FunctionToolSpec<Args>, 'run' | 'isLongRunning'> {
+export interface StreamingToolSpec<Source extends SchemaSource = JsonObject> extends Omit<
+  FunctionToolSpec<Source>,
+  'run' | 'isLongRunning'
+> {
   /** Yields what the model should hear of, as it comes. Stops soon after `ctx.signal` aborts. */
-  readonly run: (args: Args, ctx: ToolContext) => AsyncIterable<unknown>;
+  run(args: ArgsChecked<Source>, ctx: ToolContext): AsyncIterable<unknown>;
   /** Items after which a call outside a live conversation ends; default 1,000. */
   readonly maxItems?: number;
 }
@@ -13,14 +17,19 @@ export interface StreamingToolSpec<Args> extends Omit<FunctionToolSpec<Args>, 'r
  * A tool that goes on telling: in a live conversation each item reaches the model as it comes. Elsewhere one answer
  * holds them all: texts joined, other items as a list.
  */
-export function streamingTool<Args>({ run, maxItems = 1000, ...spec }: StreamingToolSpec<Args>): Tool {
-  const parameters = spec.parameters && valueSchema(spec.parameters);
-  const whole = functionTool<Args>({ ...spec, run: (args, ctx) => collect(run(args, ctx), maxItems) });
+export function streamingTool<const Source extends SchemaSource = JsonObject>(
+  spec: StreamingToolSpec<Source>,
+): Tool<ArgsGiven<Source>> {
+  const { maxItems = 1000 } = spec;
+  const parameters = spec.parameters && argumentSchema(spec.name, spec.parameters);
+  const whole = functionTool<Source>({ ...spec, run: (args, ctx) => collect(spec.run(args, ctx), maxItems) });
   return {
     ...whole,
     async *stream(args, ctx) {
-      const checked = parameters ? await parameters.check(args) : { ok: true as const, value: args as Args };
-      if (checked.ok) yield* run(checked.value, ctx);
+      const checked = parameters
+        ? await parameters.check(args)
+        : { ok: true as const, value: args as ArgsChecked<Source> };
+      if (checked.ok) yield* spec.run(checked.value, ctx);
       else yield invalidArguments(spec.name, checked.problems);
     },
   };

@@ -4,31 +4,7 @@ import { cloneJson, type JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../core/runtime.ts';
 import { compileJsonSchema, type JsonSchemaCheck, pathText } from './json-schema-check.ts';
 import { jsonSchemaFrom } from './schema-dialects.ts';
-
-/** A shape as authors write it: a zod type, another Standard Schema, or JSON Schema (Gemini's upper-case types included). */
-export type SchemaSource<T> = z.ZodType<T> | StandardSchema<T> | JsonObject;
-
-/** What a library's schema offers by https://standardschema.dev, as far as this server uses it. */
-export interface StandardSchema<T> {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => MaybePromise<StandardResult<T>>;
-    /** Standard JSON Schema. Without it nobody can tell a model what to send. */
-    readonly jsonSchema?: {
-      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
-    };
-  };
-}
-
-type StandardResult<T> =
-  | { readonly value: T; readonly issues?: undefined }
-  | {
-      readonly issues: readonly {
-        readonly message: string;
-        readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-      }[];
-    };
+import type { SchemaSource, StandardResult, StandardSchema } from './schema-types.ts';
 
 /** A value that fits, with defaults filled in, or what is wrong with it: one sentence each, starting with the path. */
 export type Checked<T> =

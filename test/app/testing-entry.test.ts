@@ -45,6 +45,7 @@ it('goes on with a session of services that are kept', async () => {
 
 it('calls a tool with checked arguments and tells what it changed', async () => {
   const { response, actions } = await callTool(add, { amount: 2 }, { state: { total: 40 } });
+  // @ts-expect-error: `amount` is a number
   const refused = await callTool(add, { amount: 'two' });
 
   expect(response).toEqual({ result: 42 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../../src/base/json.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';
-import type { StandardSchema } from '../../src/tools/value-schema.ts';
+import type { StandardSchema } from '../../src/tools/schema-types.ts';
 import { toolContext } from './contexts.ts';
 
 const weather = functionTool({
