@@ -1,5 +1,5 @@
-// The entry 'agent-server': what agents, tools and plugins are written with. Loading it has to stay cheap: neither Fastify
-// nor an SDK of a provider is loaded before it is used (test/app/packed-package.test.ts).
+// The entry 'agent-server': what agents, tools and plugins are written with. Loading it has to stay cheap: it loads no
+// other package and none of Node's larger modules before they are used (test/app/entries.test.ts).
 
 export { agentTool, type AgentToolSpec } from './agents/agent-tool.ts';
 export { runSubAgent } from './agents/enter.ts';
@@ -119,10 +119,12 @@ export { loadMemory } from './tools/load-memory.ts';
 export { loadWebPage, type LoadWebPageOptions } from './tools/load-web-page.ts';
 export { type McpToolset, mcpToolset } from './tools/mcp/mcp-toolset.ts';
 export type { McpConnectionSpec, McpToolsetSpec } from './tools/mcp/options.ts';
-export { openApiToolset, type OpenApiToolsetOptions } from './tools/openapi/toolset.ts';
+export type { OpenApiToolsetOptions } from './tools/openapi/options.ts';
+export { openApiToolset } from './tools/openapi/toolset.ts';
 export { type PendingRequest, pendingRequests } from './tools/pending-requests.ts';
 export { preloadMemory } from './tools/preload-memory.ts';
 export { requestInput } from './tools/request-input.ts';
+export type { SchemaSource, StandardSchema } from './tools/schema-types.ts';
 export { streamingTool, type StreamingToolSpec } from './tools/streaming-tool.ts';
 export { urlContext } from './tools/url-context.ts';
 export { vertexAiRagRetrieval, type VertexAiRagRetrievalOptions } from './tools/vertex-ai-rag-retrieval.ts';

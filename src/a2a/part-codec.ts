@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
-import { Part } from '../schemas/content.ts';
+import { Part } from '../schemas/content-schema.ts';
 import type { A2aPart } from './wire.ts';
 
 /** What a data part stands for (`adk_type`), and the field of our part it fills. */

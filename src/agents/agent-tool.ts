@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { AppError, placeSuffix } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { hasHook, reviewEvent } from '../core/hooks.ts';
@@ -132,7 +131,7 @@ async function ownSessionContext(spec: AgentToolSpec, message: string, caller: T
   const { branch: _branch, continuing: _continuing, ...shared } = run;
   return {
     ...shared,
-    invocationId: `e-${randomUUID()}`,
+    invocationId: `e-${crypto.randomUUID()}`,
     app: { ...run.app, rootAgent: spec.agent },
     agent: spec.agent,
     session,

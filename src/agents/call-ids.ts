@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Tool } from '../core/runtime.ts';
 import type { Content, FunctionCall, Part } from '../schemas/content.ts';
 
@@ -36,7 +35,7 @@ function lacksIds(parts: readonly Part[]): boolean {
 }
 
 /** The ids that we assign start with `adk-`, so that adapters know not to send them to a provider. */
-export const newCallId = (): string => `adk-${randomUUID()}`;
+export const newCallId = (): string => `adk-${crypto.randomUUID()}`;
 
 /** The ids of the calls of long-running tools; `undefined` when there are none. */
 export function longRunningIds(calls: readonly FunctionCall[], tools: ReadonlyMap<string, Tool>): string[] | undefined {

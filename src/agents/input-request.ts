@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import { isImported } from '../core/imported-events.ts';
 import type { RunContext } from '../core/runtime.ts';
@@ -22,7 +21,7 @@ export interface InputRequest {
  * runs the agent again, which then finds it with `inputAnswer`.
  */
 export function inputRequest(ctx: RunContext, request: InputRequest): Event {
-  const { interruptId = `adk-${randomUUID()}`, message, payload, responseSchema } = request;
+  const { interruptId = `adk-${crypto.randomUUID()}`, message, payload, responseSchema } = request;
   const args = {
     interruptId,
     message,

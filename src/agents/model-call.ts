@@ -42,7 +42,7 @@ export async function* callModel(
     const early = isHooked ? await callBeforeModel(modelCall) : undefined;
     noteRequest(span, step.request, ctx, step.contentsSource);
     if (early) {
-      const event = await completeEvent(modelCall, checkedResponse(early));
+      const event = await completeEvent(modelCall, await checkedResponse(early));
       if (event) yield event;
       return event;
     }
@@ -58,7 +58,8 @@ export async function* callModel(
         stream ??= stopOnAbort(responsesOf(modelCall, model), ctx.signal);
         const result = await stream.next();
         if (result.done && hasAnswered) break;
-        const given = result.done ? {} : checkedResponse(result.value);
+        const checked = result.done ? {} : checkedResponse(result.value);
+        const given = checked instanceof Promise ? await checked : checked;
         response = hasAnswered ? given : markedIfEmpty(given);
         hasAnswered ||= !response.partial;
       } catch (error) {
@@ -74,7 +75,7 @@ export async function* callModel(
     if (failure) {
       const replacement = await callOnModelError(modelCall, failure.error);
       last = replacement
-        ? await eventAfterCallbacks(modelCall, checkedResponse(replacement))
+        ? await eventAfterCallbacks(modelCall, await checkedResponse(replacement))
         : failureEvent(modelCall, failure.error);
       if (last) yield last;
       if (!replacement && ctx.runConfig.onModelFailure !== 'end') throw asModelError(failure.error);
@@ -113,7 +114,7 @@ function responsesOf(modelCall: ModelCall, model: Model): AsyncIterable<ModelRes
 async function* withEmptyMarked(answers: AsyncIterable<ModelResponse>): AsyncGenerator<ModelResponse, void, void> {
   let hasAnswered = false;
   for await (const answer of answers) {
-    const given = checkedResponse(answer);
+    const given = await checkedResponse(answer);
     yield hasAnswered ? given : markedIfEmpty(given);
     hasAnswered ||= !given.partial;
   }
@@ -142,7 +143,7 @@ async function eventAfterCallbacks(modelCall: ModelCall, response: ModelResponse
   const { ctx, definition } = modelCall;
   const params = { response, context: contextOf(modelCall) };
   const answer = await firstResult(ctx, 'afterModel', params, definition.callbacks.afterModel);
-  return eventOf(modelCall, answer ? checkedResponse(answer) : response);
+  return eventOf(modelCall, answer ? await checkedResponse(answer) : response);
 }
 
 /** Synchronous for chunks: a promise would cost more than the chunk. */

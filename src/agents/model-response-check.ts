@@ -1,11 +1,8 @@
 import { AppError } from '../base/errors.ts';
 import { jsonFault } from '../base/json.ts';
 import { ModelError, type ModelResponse } from '../core/model.ts';
+import type { MaybePromise } from '../core/runtime.ts';
 import type { Content, Part } from '../schemas/content.ts';
-import { responseFields } from '../schemas/event.ts';
-import { lenient } from '../schemas/lenient.ts';
-
-const Response = lenient(responseFields);
 
 /** Simple fields of a response, and their types. */
 const plainFields: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
@@ -22,9 +19,9 @@ const plainFields: Readonly<Record<string, 'string' | 'boolean' | 'number'>> = {
 /**
  * Checks the response of a model or hook before it becomes an event. A `null` counts as absent. Throws
  * GenAiFieldMissingException for a function call without a name, which no function response could answer, and
- * ModelError for a value that is no response or cannot become JSON.
+ * ModelError for a value that is no response or cannot become JSON. A promise only for a response of unusual form.
  */
-export function checkedResponse(given: unknown): ModelResponse {
+export function checkedResponse(given: unknown): MaybePromise<ModelResponse> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw malformed(`it gave ${given === null ? 'null' : Array.isArray(given) ? 'a list' : typeof given}`);
   }
@@ -35,7 +32,13 @@ export function checkedResponse(given: unknown): ModelResponse {
   if (!response.partial && hasNamelessCall(response.content)) {
     throw new AppError('GenAiFieldMissingException', 'The model called a function without naming it');
   }
-  const read = Response.safeParse(response);
+  return readResponse(response);
+}
+
+/** Reads a response by the schema, which is loaded for the first one of unusual form. */
+async function readResponse(response: ModelResponse): Promise<ModelResponse> {
+  const { responseSchema } = await import('../schemas/event-schema.ts');
+  const read = responseSchema().safeParse(response);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw malformed(issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is no response');

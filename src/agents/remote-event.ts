@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { PeerResponse } from '../a2a/run-turn.ts';
 import type { A2aMessage, A2aPart, A2aTask, A2aUpdate } from '../a2a/wire.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Part } from '../schemas/content.ts';
-import { type Event, newActions, UsageMetadata } from '../schemas/event.ts';
+import { UsageMetadata } from '../schemas/event-schema.ts';
+import { type Event, newActions } from '../schemas/event.ts';
 import { remoteKeys } from './remote-message.ts';
 import { requestNames } from './reserved-names.ts';
 
@@ -36,7 +36,7 @@ function withQuestion({ parts, question, longRunningIds = [] }: PeerResponse): {
   longRunningIds: readonly string[];
 } {
   if (question === undefined) return { parts, longRunningIds };
-  const id = `adk-${randomUUID()}`;
+  const id = `adk-${crypto.randomUUID()}`;
   const functionCall = { id, name: requestNames.input, args: { interruptId: id, message: question } };
   return { parts: [...parts, { functionCall }], longRunningIds: [id] };
 }

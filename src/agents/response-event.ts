@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { AppError, causedBy, describeError, errorText, originFields } from '../base/errors.ts';
 import { define, type JsonObject } from '../base/json.ts';
 import { ModelError, type ModelResponse } from '../core/model.ts';
@@ -41,7 +40,7 @@ export function partialEvent(modelCall: ModelCall, response: ModelResponse): Eve
   if (content && reader) content = { ...content, parts: reader.partial(content.parts) };
   if (!content?.parts.length && !hasOtherOutput(response)) return undefined;
   const event: Event = {
-    id: randomUUID(),
+    id: crypto.randomUUID(),
     invocationId: ctx.invocationId,
     author: definition.name,
     timestamp: eventTime(),

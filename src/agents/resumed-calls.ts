@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { CredentialRequest } from '../core/auth.ts';
 import { isImported } from '../core/imported-events.ts';
 import type { MaybePromise, RunContext } from '../core/runtime.ts';
 import type { FunctionCall, FunctionResponse } from '../schemas/content.ts';
-import { type Event, functionCalls, functionResponses, ToolConfirmation } from '../schemas/event.ts';
+import { type Event, functionCalls, functionResponses, type ToolConfirmation } from '../schemas/event.ts';
 import { writable } from '../schemas/session.ts';
 import { newestWithContent } from './continuation.ts';
 import { keepCredential } from './credential-state.ts';
@@ -66,7 +65,7 @@ async function releasedCalls(
   const calls = new Map<string, FunctionCall>();
   const confirmations = new Map<string, ToolConfirmation>();
   for (const response of responses) {
-    const checked = checkUserResponse(response, at, ctx);
+    const checked = await checkUserResponse(response, at, ctx);
     if (typeof checked === 'string') {
       ctx.log?.warn(
         { agent: ctx.agent.name, name: response.name, callId: response.id, reason: checked },
@@ -77,7 +76,7 @@ async function releasedCalls(
     const { original, authConfig } = checked;
     if (authConfig) await acceptCredential({ functionCallId: original.id, authConfig }, response, ctx);
     else {
-      const confirmation = readConfirmation(response.response);
+      const confirmation = await readConfirmation(response.response);
       if (!confirmation) continue;
       confirmations.set(original.id, confirmation);
     }
@@ -93,7 +92,11 @@ interface CheckedUserResponse {
 }
 
 /** The call that a user's response releases, or the reason why it is ignored. */
-function checkUserResponse(response: FunctionResponse, at: number, ctx: RunContext): CheckedUserResponse | string {
+async function checkUserResponse(
+  response: FunctionResponse,
+  at: number,
+  ctx: RunContext,
+): Promise<CheckedUserResponse | string> {
   const { events } = ctx.session;
   const isOwn = (event: Event): boolean => event.author === ctx.agent.name && !isImported(event);
   const requestAt = events.findLastIndex(
@@ -122,12 +125,13 @@ function checkUserResponse(response: FunctionResponse, at: number, ctx: RunConte
   const original = before.flatMap(functionCalls).findLast((one) => one.id === id);
   if (!original) return 'unknown_original_call';
   if (shown && shown['name'] !== original.name) return 'tool_name_mismatch';
+  const { isDeepStrictEqual } = await import('node:util');
   if (shown && !isDeepStrictEqual(shown['args'] ?? {}, original.args ?? {})) return 'arguments_mismatch';
   return { original: { ...original, id }, authConfig: authConfig as JsonObject | undefined };
 }
 
 /** `{ confirmed, payload?, hint? }`, as an object or as JSON text under `response`. */
-function readConfirmation(response: JsonObject): ToolConfirmation | undefined {
+async function readConfirmation(response: JsonObject): Promise<ToolConfirmation | undefined> {
   let value: unknown = response;
   if (typeof response['response'] === 'string') {
     try {
@@ -136,8 +140,8 @@ function readConfirmation(response: JsonObject): ToolConfirmation | undefined {
       return undefined;
     }
   }
-  const confirmation = ToolConfirmation.safeParse(value);
-  return confirmation.success ? confirmation.data : undefined;
+  const schemas = await import('../schemas/event-schema.ts');
+  return schemas.ToolConfirmation.safeParse(value).data;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { errorText } from '../base/errors.ts';
 import { activeEvents } from '../core/history.ts';
 import type { Model } from '../core/model.ts';
@@ -33,7 +32,7 @@ export async function tailCompaction(model: Model, ctx: RunContext): Promise<Eve
       endTimestamp: last.timestamp,
       compactedContent: { ...summary, role: 'model' },
     };
-    return newEvent({ invocationId: `e-${randomUUID()}` }, 'user', { actions: { ...newActions(), compaction } });
+    return newEvent({ invocationId: `e-${crypto.randomUUID()}` }, 'user', { actions: { ...newActions(), compaction } });
   } catch (error) {
     ctx.signal.throwIfAborted();
     ctx.log?.warn({ agent: ctx.agent.name, reason: errorText(error) }, 'history could not be summed up');

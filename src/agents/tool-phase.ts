@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import { newEvent } from '../core/new-event.ts';
 import { defaultLimits } from '../core/run-config.ts';
@@ -46,7 +45,7 @@ export async function* runCalls(
   ctx: RunContext,
 ): AsyncGenerator<Event, { response: Event | undefined; last: Event | undefined }, void> {
   const { definition, calls } = phase;
-  const eventId = randomUUID();
+  const eventId = crypto.randomUUID();
   const setting: ToolPhaseContext = {
     ...phase,
     ctx,

@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { errorText } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
-import { type Content, MessageContent, textContent } from '../schemas/content.ts';
+import { MessageContent } from '../schemas/content-schema.ts';
+import { type Content, textContent } from '../schemas/content.ts';
 import { lenient } from '../schemas/lenient.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,4 +1,3 @@
-import { inThread } from './interpreter-host.ts';
 import { type SandboxExecutor, sandboxExecutor, type SandboxLanguage } from './sandbox-executor.ts';
 import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
 import { workerEntry } from './worker-entry.ts';
@@ -6,7 +5,7 @@ import { workerEntry } from './worker-entry.ts';
 export const javascript: SandboxLanguage = {
   title: 'JavaScript',
   tags: ['javascript', 'js', 'typescript', 'ts'],
-  start: inThread(workerEntry('javascript-worker')),
+  start: async () => (await import('./interpreter-host.ts')).inThread(workerEntry('javascript-worker')),
 };
 
 /**

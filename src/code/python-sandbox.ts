@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { AppError } from '../base/errors.ts';
-import { inProcess } from './interpreter-host.ts';
 import { type SandboxExecutor, sandboxExecutor, type SandboxLanguage } from './sandbox-executor.ts';
 import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
 import { workerEntry } from './worker-entry.ts';
@@ -11,7 +10,7 @@ export const pyodideVersion = '314.0.7';
 export const python: SandboxLanguage = {
   title: 'Python',
   tags: ['python', 'tool_code', 'py'],
-  start: inProcess(workerEntry('python-process')),
+  start: async () => (await import('./interpreter-host.ts')).inProcess(workerEntry('python-process')),
 };
 
 /**

@@ -2,14 +2,15 @@ import type { CodeDelimiters, CodeExecutionInput, CodeExecutionOutput, CodeExecu
 import type { RunContext } from '../core/runtime.ts';
 import type { StartHost } from './interpreter-host.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
-import { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /** A language a sandbox runs. */
 export interface SandboxLanguage {
   readonly title: string;
   /** The names code blocks are tagged with; the first is the one the model is shown. */
   readonly tags: readonly string[];
-  readonly start: StartHost;
+  /** Loads what starts its interpreters: an executor that runs no code needs neither threads nor processes. */
+  readonly start: () => Promise<StartHost>;
 }
 
 type Run = (input: CodeExecutionInput, ctx: RunContext) => Promise<CodeExecutionOutput>;
@@ -20,10 +21,12 @@ export interface SandboxExecutor extends CodeExecutor {
 
 /** An executor for some languages, each in a sandbox of its own. Code that names no language is of the first. */
 export function sandboxExecutor(languages: readonly SandboxLanguage[], settings: SandboxSettings): SandboxExecutor {
-  const sandboxes = languages.map((language) => ({
-    language,
-    sandbox: new Sandbox(language.start, settings),
-  }));
+  const sandboxes = new Map<SandboxLanguage, Promise<Sandbox>>();
+  const sandboxOf = (language: SandboxLanguage): Promise<Sandbox> => {
+    const known = sandboxes.get(language) ?? newSandbox(language, settings);
+    sandboxes.set(language, known);
+    return known;
+  };
   const titles = languages.map(({ title }) => title).join(' and ');
   const { stateful, optimizeDataFile, errorRetryAttempts, executionResultDelimiters } = settings;
   return {
@@ -35,15 +38,20 @@ export function sandboxExecutor(languages: readonly SandboxLanguage[], settings:
     async execute(input, ctx) {
       const written = input.language?.toLowerCase() ?? '';
       const isNamed = written !== '' && written !== 'language_unspecified';
-      const found = isNamed ? sandboxes.find(({ language }) => language.tags.includes(written)) : sandboxes[0];
-      if (found) return await found.sandbox.run(input, written, ctx);
+      const found = isNamed ? languages.find(({ tags }) => tags.includes(written)) : languages[0];
+      if (found) return await (await sandboxOf(found)).run(input, written, ctx);
       const stderr = `Error: ${titles} can be run here, "${written}" cannot`;
       return { stdout: '', stderr, outputFiles: [] };
     },
     close: async () => {
-      await Promise.all(sandboxes.map(({ sandbox }) => sandbox.close()));
+      await Promise.all([...sandboxes.values()].map(async (sandbox) => (await sandbox).close()));
     },
   };
+}
+
+async function newSandbox(language: SandboxLanguage, settings: SandboxSettings): Promise<Sandbox> {
+  const [module, start] = await Promise.all([import('./sandbox.ts'), language.start()]);
+  return new module.Sandbox(start, settings);
 }
 
 const fence = (tag: string): CodeDelimiters => [`\`\`\`${tag}\n`, '\n```'];

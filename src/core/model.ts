@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { AppError, type AppErrorOptions } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Blob, Content } from '../schemas/content.ts';
-import type { responseFields } from '../schemas/event.ts';
+import type { responseFields } from '../schemas/event-schema.ts';
 
 /** The model of new apps, judges and simulated users that name none; ADK's default as well. */
 export const defaultModel = 'gemini-3.5-flash';

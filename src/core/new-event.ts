@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { redact } from '../base/redact.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import type { RunContext } from './runtime.ts';
@@ -21,7 +20,7 @@ export function newEvent(
   fields: Partial<Event> = {},
 ): Event {
   const event: Event = {
-    id: randomUUID(),
+    id: crypto.randomUUID(),
     invocationId: ctx.invocationId,
     author,
     timestamp: eventTime(),

@@ -1,6 +1,5 @@
-import { AppError } from '../base/errors.ts';
 import { limitOf } from '../base/timers.ts';
-import { RunConfig } from '../schemas/run.ts';
+import type { RunConfig } from '../schemas/run.ts';
 
 /** The limits of a run without configuration. Times are in milliseconds. */
 export const defaultLimits = {
@@ -41,11 +40,4 @@ export function runConfigFor({ operator = {}, app = {}, request = {} }: RunConfi
     toolTimeoutMs: limit('toolTimeoutMs'),
     ...(isSequential && { toolExecutionMode: 'sequential' }),
   };
-}
-
-/** Checks the `runConfig` of an app. Throws ConfigurationException. */
-export function checkRunConfig(app: string, runConfig: RunConfig | undefined): void {
-  const [issue] = RunConfig.optional().safeParse(runConfig).error?.issues ?? [];
-  if (!issue) return;
-  throw new AppError('ConfigurationException', `runConfig of ${app}: ${issue.path.join('.')}: ${issue.message}`);
 }

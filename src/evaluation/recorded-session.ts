@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
 import type { Plugin } from '../core/runtime.ts';
-import { Content, functionResponsesOf } from '../schemas/content.ts';
+import { Content } from '../schemas/content-schema.ts';
+import { functionResponsesOf } from '../schemas/content.ts';
 
 // A session as a test file of ADK holds it: events in JSON. It is played again with what its models answered, and what
 // comes of it is compared without what differs from run to run.

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import { ownEvents } from '../core/imported-events.ts';
-import { FunctionCall } from '../schemas/content.ts';
+import { FunctionCall } from '../schemas/content-schema.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 import type { OpenRequest } from '../schemas/extensions.ts';
 import { type PendingRequest, pendingRequests } from '../tools/pending-requests.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import { checkRunConfig } from '../core/run-config.ts';
 import type { Agent, App } from '../core/runtime.ts';
+import { checkRunConfig } from '../schemas/run.ts';
 import { metricsOf } from './metrics-export.ts';
 
 /** Names under which a module may export what it is about, best first. */

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
-import { checkRunConfig } from '../core/run-config.ts';
 import type { AgentLoader, App } from '../core/runtime.ts';
 import { nameFault } from '../schemas/names.ts';
+import { checkRunConfig } from '../schemas/run.ts';
 import { closeApp } from './close-app.ts';
 
 /** Serves apps made in code. Throws ConfigurationException when a name is not one or is taken twice. */

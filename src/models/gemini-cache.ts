@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Caches, GenerateContentParameters, Tool } from '@google/genai';
 import { abortable } from '../base/abort.ts';
 import type { JsonObject } from '../base/json.ts';
+import { nodeCrypto } from '../base/node-crypto.ts';
 import { type ContextCacheConfig, ModelError, type ModelResponse } from '../core/model.ts';
 
 /** Beginnings of requests that are remembered; each may have one cache at the provider. */
@@ -108,7 +108,8 @@ export class GeminiCaches {
 /** Model, instruction and tools: what a cache may hold in the place of the request. */
 function fingerprintOf({ model, config = {} }: GenerateContentParameters): string {
   const { systemInstruction, tools, toolConfig } = config;
-  return createHash('sha256')
+  return nodeCrypto()
+    .createHash('sha256')
     .update(JSON.stringify([model, systemInstruction, tools, toolConfig]))
     .digest('hex');
 }

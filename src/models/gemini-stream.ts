@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { GenerateContentResponse } from '@google/genai';
 import type { JsonObject } from '../base/json.ts';
 import type { ModelResponse } from '../core/model.ts';
@@ -36,7 +35,7 @@ export function geminiStream(): GeminiStream {
       if (!call.willContinue) openCall = undefined;
       return shown;
     }
-    const named = { ...call, name: call.name, id: call.id || `adk-${randomUUID()}` };
+    const named = { ...call, name: call.name, id: call.id || `adk-${crypto.randomUUID()}` };
     const args: JsonObject = { ...call.args };
     for (const fragment of fragments ?? []) applyPartialArg(args, fragment);
     const { partialArgs: _fragments, willContinue: _open, ...rest } = named;

@@ -11,7 +11,7 @@ import {
   type ModelResponse,
 } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
-import { Script, type ScriptRule } from '../schemas/script.ts';
+import { type ScriptRule, scriptSchema } from '../schemas/script.ts';
 import { categoryOfCode } from './model-errors.ts';
 import { answerOf, estimateUsage, newestAnswers, userText } from './script-request.ts';
 import { objectTemplate, type TemplateValues, type TextTemplate, textTemplate } from './script-template.ts';
@@ -48,7 +48,7 @@ const NO_GROUPS: readonly string[] = [];
  * ConfigurationException when the script is not one.
  */
 export function scriptedModel(script: readonly ScriptRule[], name = 'scripted'): Model {
-  const parsed = Script.safeParse(script);
+  const parsed = scriptSchema().safeParse(script);
   if (!parsed.success) {
     throw new AppError('ConfigurationException', `Invalid script: ${z.prettifyError(parsed.error)}`);
   }

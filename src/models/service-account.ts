@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
 
-const ServiceAccount = z.looseObject({
-  type: z.literal('service_account'),
-  client_email: z.email(),
-  private_key: z.string().startsWith('-----BEGIN'),
-  project_id: z.string().optional(),
-});
+const schema = lazily(() =>
+  z.looseObject({
+    type: z.literal('service_account'),
+    client_email: z.email(),
+    private_key: z.string().startsWith('-----BEGIN'),
+    project_id: z.string().optional(),
+  }),
+);
 
 /** Credentials of a Google service account, as its key file holds them. */
-export type ServiceAccountCredentials = z.infer<typeof ServiceAccount>;
+export type ServiceAccountCredentials = z.infer<ReturnType<typeof schema>>;
 
 /** Reads the text of a service account's key file. Throws ConfigurationException, which never repeats the text. */
 export function serviceAccountCredentials(json: string): ServiceAccountCredentials {
@@ -19,7 +22,7 @@ export function serviceAccountCredentials(json: string): ServiceAccountCredentia
   } catch {
     throw new AppError('ConfigurationException', 'The service account key is not JSON');
   }
-  const parsed = ServiceAccount.safeParse(value);
+  const parsed = schema().safeParse(value);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map((issue) => issue.path.join('.') || 'the whole');
   throw new AppError('ConfigurationException', `Not a service account key: check ${fields.join(', ')}`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Flag, GenerateContentConfig } from './generate-content-config.ts';
 import { agentNameFault, agentNamePattern } from './names.ts';
-import { Script } from './script.ts';
+import { scriptSchema } from './script.ts';
 import { spelled } from './spelled.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -93,7 +93,9 @@ export const LlmAgentConfig = spelled({
   beforeToolCallbacks: Callbacks,
   afterToolCallbacks: Callbacks,
   onToolErrorCallbacks: Callbacks,
-  script: Script.optional().describe('Replies to use while the model has no credentials, or with "model: scripted"'),
+  script: scriptSchema()
+    .optional()
+    .describe('Replies to use while the model has no credentials, or with "model: scripted"'),
 });
 export type LlmAgentConfig = z.infer<typeof LlmAgentConfig>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Rubric } from './eval-set.ts';
 import { lenient } from './lenient.ts';
 import { Prices } from './prices.ts';
-import { Script } from './script.ts';
+import { scriptSchema } from './script.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -20,7 +20,7 @@ export const JudgeModelOptions = lenient({
   /** Samples asked for at the same time. Default 1. */
   parallelismLimit: z.number().int().min(1).max(32).optional(),
   /** Answers when the model is `scripted`, or has no credentials here. */
-  script: Script.optional(),
+  script: scriptSchema().optional(),
 });
 export type JudgeModelOptions = z.infer<typeof JudgeModelOptions>;
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Criterion, EvalMetricChoice, EvalMetricResult, EvalStatus } from './eval-metric.ts';
 import { ExecutionMode, Invocation } from './eval-set.ts';
-import { Event, Timestamp } from './event.ts';
+import { Event, Timestamp } from './event-schema.ts';
 import { lenient } from './lenient.ts';
-import { Script } from './script.ts';
-import { State } from './session.ts';
+import { scriptSchema } from './script.ts';
+import { State } from './session-schema.ts';
 
 /** What the metrics say of one turn, beside what was expected of it. */
 export const EvalMetricResultPerInvocation = lenient({
@@ -95,7 +95,7 @@ export const UserSimulatorConfig = lenient({
   stopSignal: z.string().min(1).optional(),
   messages: z.array(z.string()).optional(),
   /** Answers when the model is `scripted`, or has no credentials here. */
-  script: Script.optional(),
+  script: scriptSchema().optional(),
 });
 export type UserSimulatorConfig = z.infer<typeof UserSimulatorConfig>;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Content, FunctionCall, FunctionResponse, Part } from './content.ts';
-import { Timestamp, UsageMetadata } from './event.ts';
+import { Content, FunctionCall, FunctionResponse, Part } from './content-schema.ts';
+import { Timestamp, UsageMetadata } from './event-schema.ts';
 import { lenient } from './lenient.ts';
-import { State } from './session.ts';
+import { State } from './session-schema.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FunctionCall } from './content.ts';
+import { FunctionCall } from './content-schema.ts';
 import { lenient } from './lenient.ts';
 import { Name } from './names.ts';
 import { TraceSpan } from './records.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Content } from './content.ts';
-import { Event } from './event.ts';
-import { Session } from './session.ts';
+import { Content } from './content-schema.ts';
+import { Event } from './event-schema.ts';
+import { Session } from './session-schema.ts';
 
 /** A remembered message. `timestamp` is an ISO 8601 text. */
 export const MemoryEntry = z

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { Blob, MessageContent } from './content.ts';
+import { AppError } from '../base/errors.ts';
+import { Blob, MessageContent } from './content-schema.ts';
 import { lenient } from './lenient.ts';
 import { Name } from './names.ts';
-import { State } from './session.ts';
+import { State } from './session-schema.ts';
 
 /**
  * What a new run does when its session has an active one: wait (`queue`), fail with 409 (`reject`), or cancel the active
@@ -60,6 +61,13 @@ export const RunConfig = lenient({
   toolTimeoutMs: z.number().int().nonnegative().optional(),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
+
+/** Checks the `runConfig` of an app. Throws ConfigurationException. */
+export function checkRunConfig(app: string, runConfig: RunConfig | undefined): void {
+  const [issue] = RunConfig.optional().safeParse(runConfig).error?.issues ?? [];
+  if (!issue) return;
+  throw new AppError('ConfigurationException', `runConfig of ${app}: ${issue.path.join('.')}: ${issue.message}`);
+}
 
 const runFields = {
   newMessage: MessageContent.optional(),

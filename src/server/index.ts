@@ -36,11 +36,11 @@ export { createModelRegistry, type ModelRegistryOptions, type OpenModelRegistry 
 export type { LiveRunRequest } from '../runner/live/live-session.ts';
 export type { Run } from '../runner/run-events.ts';
 export { Runner, type RunnerOptions } from '../runner/runner.ts';
-export { Content, Part } from '../schemas/content.ts';
+export { Content, Part } from '../schemas/content-schema.ts';
 export type { EvalMetric, EvalMetricResult } from '../schemas/eval-metric.ts';
 export type { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
 export type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
-export { Event, EventActions } from '../schemas/event.ts';
+export { Event, EventActions } from '../schemas/event-schema.ts';
 export type { ArtifactVersion, ListEventsResponse, MemoryEntry } from '../schemas/records.ts';
 export { RunConfig, RunRequest } from '../schemas/run.ts';
 export type {

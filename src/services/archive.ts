@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { importedCount } from '../core/imported-events.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
-import { Part } from '../schemas/content.ts';
+import { Part } from '../schemas/content-schema.ts';
 import { nameFault } from '../schemas/names.ts';
-import { keyOf, Session, sessionJson, type SessionKey } from '../schemas/session.ts';
+import { Session as SessionSchema } from '../schemas/session-schema.ts';
+import { keyOf, type Session, sessionJson, type SessionKey } from '../schemas/session.ts';
 import type { Archive } from './retention.ts';
 
 // A store as lines of JSON: one for each session with its history and state, and one for each version of an artifact.
@@ -20,7 +21,7 @@ const ArtifactLine = z.object({
   customMetadata: z.record(z.string(), z.unknown()),
 });
 /** `imported`: how many of the events, from the first, a client brought along. */
-const SessionLine = z.object({ session: Session, imported: z.number().int().nonnegative().optional() });
+const SessionLine = z.object({ session: SessionSchema, imported: z.number().int().nonnegative().optional() });
 const Line = z.union([SessionLine, z.object({ artifact: ArtifactLine })]);
 
 /** Throws `too_large` for a session that is longer than a text can be, which is some 512 MB. */

@@ -1,9 +1,11 @@
+import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Tool, Toolset } from '../core/runtime.ts';
+import { Content } from '../schemas/content-schema.ts';
 import { builtInCodeExecution } from './built-in-code-execution.ts';
 import { enterpriseWebSearch } from './enterprise-web-search.ts';
-import { exampleToolFrom } from './example-tool.ts';
+import { exampleTool } from './example-tool.ts';
 import { exitLoop } from './exit-loop.ts';
 import { getUserChoice } from './get-user-choice.ts';
 import { googleMapsGrounding } from './google-maps-grounding.ts';
@@ -12,6 +14,7 @@ import { loadArtifacts } from './load-artifacts.ts';
 import { loadMemory } from './load-memory.ts';
 import { loadWebPage } from './load-web-page.ts';
 import { openApiToolsetFrom } from './openapi/toolset.ts';
+import { parseOptions } from './options.ts';
 import { preloadMemory } from './preload-memory.ts';
 import type { Reach } from './reach.ts';
 import { requestInput } from './request-input.ts';
@@ -31,6 +34,17 @@ const ready =
 
 const vertexAiSearchFrom: ToolFactory = (args = {}) => vertexAiSearch(args);
 const vertexAiRagRetrievalFrom: ToolFactory = (args = {}) => vertexAiRagRetrieval(args);
+
+const sides = z.union([z.string(), Content]);
+const ExampleOptions = z.strictObject({
+  examples: z.array(
+    z.strictObject({
+      input: sides,
+      output: z.union([z.string(), z.array(Content), Content.transform((one) => [one])]),
+    }),
+  ),
+});
+const exampleToolFrom: ToolFactory = (args) => exampleTool(parseOptions('example_tool', ExampleOptions, args));
 
 /** The tools a configuration file may name, by the names ADK gives them. */
 export const builtInTools: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>([

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isPublicAddress } from '../base/addresses.ts';
-import { outboundFetch } from '../base/outbound-fetch.ts';
+import { lazily } from '../base/lazily.ts';
 import { checkTimeLimit } from '../base/timers.ts';
 import type { Tool } from '../core/runtime.ts';
 import { functionTool } from './function-tool.ts';
@@ -33,9 +32,9 @@ const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json
 
 /** Reads a page of the public web for the model, as text. Follows no redirects: the model is told where they lead. */
 export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
-  const { allowAddress = isPublicAddress, timeoutMs = 30_000, maxBytes = 2_000_000, maxCharacters = 50_000 } = options;
+  const { allowAddress, timeoutMs = 30_000, maxBytes = 2_000_000, maxCharacters = 50_000 } = options;
   checkTimeLimit('timeoutMs of load_web_page', options.timeoutMs);
-  const outbound = outboundFetch({ allowAddress });
+  const outbound = lazily(async () => (await import('../base/outbound-fetch.ts')).outboundFetch({ allowAddress }));
   return functionTool({
     name: 'load_web_page',
     description: 'Reads a web page and gives its text.',
@@ -43,7 +42,7 @@ export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
     run: async ({ url }, ctx) => {
       const limit = { signal: ctx.signal, ms: timeoutMs, what: new URL(url).host };
       const response = await withTimeLimit(limit, async (signal) =>
-        read(await outbound(url, { signal, headers: { accept } }), maxBytes),
+        read(await (await outbound())(url, { signal, headers: { accept } }), maxBytes),
       );
       return pageOf(url, response, { maxCharacters, signal: ctx.signal });
     },

@@ -1,26 +1,29 @@
 import { z } from 'zod';
+import { lazily } from '../base/lazily.ts';
 import type { Tool } from '../core/runtime.ts';
 import { lenient } from '../schemas/lenient.ts';
 import { addBuiltIn, requireAlone, requireGemini } from './gemini-models.ts';
 import { parseOptions } from './options.ts';
 
-const Options = lenient({
-  name: z.string().default('vertex_ai_rag_retrieval'),
-  description: z.string().default('Looks things up in a corpus of documents.'),
-  ragCorpora: z.array(z.string()).optional(),
-  ragResources: z.array(z.record(z.string(), z.unknown())).optional(),
-  similarityTopK: z.number().int().positive().optional(),
-  vectorDistanceThreshold: z.number().optional(),
-}).refine(({ ragCorpora, ragResources }) => (ragCorpora ?? ragResources ?? []).length > 0, {
-  message: 'needs ragCorpora or ragResources',
-});
+const schema = lazily(() =>
+  lenient({
+    name: z.string().default('vertex_ai_rag_retrieval'),
+    description: z.string().default('Looks things up in a corpus of documents.'),
+    ragCorpora: z.array(z.string()).optional(),
+    ragResources: z.array(z.record(z.string(), z.unknown())).optional(),
+    similarityTopK: z.number().int().positive().optional(),
+    vectorDistanceThreshold: z.number().optional(),
+  }).refine(({ ragCorpora, ragResources }) => (ragCorpora ?? ragResources ?? []).length > 0, {
+    message: 'needs ragCorpora or ragResources',
+  }),
+);
 
 /** Corpora as full resource names: `projects/…/ragCorpora/…`. */
-export type VertexAiRagRetrievalOptions = z.input<typeof Options>;
+export type VertexAiRagRetrievalOptions = z.input<ReturnType<typeof schema>>;
 
 /** Lets a Gemini model on Vertex AI look things up in RAG corpora. Throws ConfigurationException for unfit options. */
 export function vertexAiRagRetrieval(options: VertexAiRagRetrievalOptions): Tool {
-  const { name, description, ...store } = parseOptions('vertex_ai_rag_retrieval', Options, options);
+  const { name, description, ...store } = parseOptions('vertex_ai_rag_retrieval', schema(), options);
   const { ragCorpora, ragResources, similarityTopK, vectorDistanceThreshold } = store;
   const vertexRagStore = {
     ragResources: ragResources ?? ragCorpora?.map((ragCorpus) => ({ ragCorpus })),

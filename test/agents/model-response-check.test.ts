@@ -93,11 +93,11 @@ it('lets an after-model callback answer where the model is silent', async () => 
   expect(events[0]).not.toHaveProperty('errorCode');
 });
 
-it('takes a null for absent, and leaves good answers as they are', () => {
+it('takes a null for absent, and leaves good answers as they are', async () => {
   const good = parts({ functionCall: { name: 'f', args: { deep: deep(150) } } });
 
   expect(checkedResponse(good)).toBe(good);
-  expect(checkedResponse({ ...text('x'), errorCode: null, groundingMetadata: null })).toEqual(text('x'));
+  expect(await checkedResponse({ ...text('x'), errorCode: null, groundingMetadata: null })).toEqual(text('x'));
 });
 
 it('does not mark what a model adds after its answer', async () => {

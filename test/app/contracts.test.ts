@@ -10,10 +10,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 /** A project of somebody else, with this package as it is when it is built. */
 beforeAll(() => {
-  const compiler = 'node_modules/typescript/bin/tsc';
-  const args = [compiler, '-p', 'tsconfig.build.json', '--noCheck', '--outDir', build];
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
-  if (status !== 0) throw new Error('The package could not be built');
+  cpSync('dist', build, { recursive: true });
   for (const name of ['vitest', 'zod'])
     symlinkSync(join(process.cwd(), 'node_modules', name), join(project, 'node_modules', name));
   cpSync('package.json', join(project, 'node_modules/agent-server/package.json'));

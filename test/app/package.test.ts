@@ -36,7 +36,7 @@ it('starts from its sources where nothing can be built, and npm start ends with 
   // What a production install has: everything but the tools.
   mkdirSync(join(folder, 'node_modules'));
   for (const name of readdirSync(join(root, 'node_modules'))) {
-    if (['typescript', 'vite', '.bin'].includes(name)) continue;
+    if (['typescript', 'rolldown', 'vite', '.bin'].includes(name)) continue;
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }
   const { PATH = '', HOME } = process.env;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkRunConfig, runConfigFor, defaultLimits } from '../../src/core/run-config.ts';
-import { RunConfig } from '../../src/schemas/run.ts';
+import { defaultLimits, runConfigFor } from '../../src/core/run-config.ts';
+import { checkRunConfig, RunConfig } from '../../src/schemas/run.ts';
 
 it('keeps the usual limits when nobody says anything', () => {
   expect(runConfigFor({})).toEqual(defaultLimits);

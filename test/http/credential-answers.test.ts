@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { LiveInbox } from '../../src/http/live/inbox.ts';
 import { LeasedRunQueue } from '../../src/runs/cluster/leased-queue.ts';
-import { Content } from '../../src/schemas/content.ts';
+import { Content } from '../../src/schemas/content-schema.ts';
 import { sessionJson } from '../../src/schemas/session.ts';
 import { openServices } from '../../src/services/open-services.ts';
 import { authenticatedTool } from '../../src/tools/authenticated-tool.ts';

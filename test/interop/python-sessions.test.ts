@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
-import { Event } from '../../src/schemas/event.ts';
+import { Event } from '../../src/schemas/event-schema.ts';
 import { collectGarbage } from '../../src/services/retention.ts';
 import { SqlSessions } from '../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../src/services/sessions/sqlite.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { MessageContent } from '../../src/schemas/content.ts';
+import { MessageContent } from '../../src/schemas/content-schema.ts';
 
 const parse = (content: object): unknown => MessageContent.parse(content);
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { Script } from '../../src/schemas/script.ts';
+import { scriptSchema } from '../../src/schemas/script.ts';
 
 const problems = (script: unknown): string => {
-  const parsed = Script.safeParse(script);
+  const parsed = scriptSchema().safeParse(script);
   return parsed.success ? 'none' : z.prettifyError(parsed.error);
 };
 
@@ -16,11 +16,11 @@ it('reads a script with every kind of rule', () => {
     { text: 'Hello!' },
   ];
 
-  expect(Script.parse(script)).toEqual(script);
+  expect(scriptSchema().parse(script)).toEqual(script);
 });
 
 it('reads delay_ms as delayMs', () => {
-  expect(Script.parse([{ text: 'a', delay_ms: 3 }])).toEqual([{ text: 'a', delayMs: 3 }]);
+  expect(scriptSchema().parse([{ text: 'a', delay_ms: 3 }])).toEqual([{ text: 'a', delayMs: 3 }]);
 });
 
 it.each([

@@ -7,8 +7,9 @@ import {
   type RunRequest,
 } from 'agent-server';
 import { expect, expectTypeOf, it } from 'vitest';
-import { Content as ContentSchema, type Part } from '../../src/schemas/content.ts';
-import { Event } from '../../src/schemas/event.ts';
+import { Content as ContentSchema } from '../../src/schemas/content-schema.ts';
+import type { Part } from '../../src/schemas/content.ts';
+import { Event } from '../../src/schemas/event-schema.ts';
 import { RunConfig as RunConfigSchema } from '../../src/schemas/run.ts';
 
 // What does not compile here is checked by `npm run typecheck`: an error that is expected and does not come is one.

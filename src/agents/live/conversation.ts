@@ -115,7 +115,7 @@ async function* modelSignals(
 ): AsyncGenerator<LiveSignal, void, void> {
   try {
     for await (const given of stopOnAbort(model.connect(request, inputs, signal), signal)) {
-      yield { response: checkedResponse(given) };
+      yield { response: await checkedResponse(given) };
     }
     yield 'end';
   } catch (failure) {

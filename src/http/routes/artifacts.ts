@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import type { ArtifactService, Services, StoredArtifactVersion } from '../../core/services.ts';
-import { Part } from '../../schemas/content.ts';
+import { Part } from '../../schemas/content-schema.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { ArtifactName } from '../../schemas/names.ts';
 import { ArtifactVersion } from '../../schemas/records.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Content } from '../../schemas/content.ts';
+import { Content } from '../../schemas/content-schema.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
-import { Session, State } from '../../schemas/session.ts';
+import { Session, State } from '../../schemas/session-schema.ts';
 import type { SessionBrancher } from '../deps.ts';
 import type { DevelopmentPart } from '../development-parts.ts';
 import { type Operation, operation } from '../operation.ts';

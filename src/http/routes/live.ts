@@ -1,7 +1,7 @@
 import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { Event } from '../../schemas/event.ts';
+import { Event } from '../../schemas/event-schema.ts';
 import type { LiveStarter } from '../deps.ts';
 import { fitted } from '../live/close-codes.ts';
 import { LiveConnection } from '../live/connection.ts';

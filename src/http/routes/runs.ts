@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Runs } from '../../core/runs.ts';
-import { Event } from '../../schemas/event.ts';
+import { Event } from '../../schemas/event-schema.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { Run, RunStatus } from '../../schemas/run-record.ts';

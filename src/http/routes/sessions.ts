@@ -11,13 +11,8 @@ import type { Evaluations } from '../../evaluation/evaluations.ts';
 import { newActions } from '../../schemas/event.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { ListEventsResponse } from '../../schemas/records.ts';
-import {
-  type GetSessionConfig,
-  Session,
-  type SessionKey,
-  SessionPatch,
-  SessionRequest,
-} from '../../schemas/session.ts';
+import { Session, SessionPatch, SessionRequest } from '../../schemas/session-schema.ts';
+import type { GetSessionConfig, SessionKey } from '../../schemas/session.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
 import { openPageToken, pageTokenFor } from '../page-token.ts';

@@ -4,12 +4,12 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { diskFailure } from '../../base/disk-failure.ts';
 import { AppError, errorText } from '../../base/errors.ts';
-import { responseFields } from '../../schemas/event.ts';
+import { responseSchema } from '../../schemas/event-schema.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { camelKeys, snakeKeys } from './spelling.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
-const Response = lenient(responseFields);
+const Response = responseSchema();
 const LlmRecording = lenient({
   llmRequest: jsonObject.optional(),
   /** ADK up to 1.19 wrote one response, later versions a list. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Position, StreamedEvent } from '../../core/runs.ts';
-import { Event } from '../../schemas/event.ts';
+import { Event } from '../../schemas/event-schema.ts';
 
 // What replicas send each other. Any message may get lost: each only spares the receiver a poll of the database. The
 // field names of a position (`whole`, `piece`) and the types stay as they are, because replicas of two versions may run

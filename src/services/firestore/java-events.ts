@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, toJson } from '../../base/json.ts';
-import { Content, type Part } from '../../schemas/content.ts';
+import { Content } from '../../schemas/content-schema.ts';
+import type { Part } from '../../schemas/content.ts';
 import { type Event, newActions } from '../../schemas/event.ts';
 
 /** An event as ADK for Java keeps it in Firestore, by the id of its document. */

@@ -1,5 +1,5 @@
 import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
-import { Event } from '../../schemas/event.ts';
+import { Event } from '../../schemas/event-schema.ts';
 import { adkMs } from '../adk-time.ts';
 
 // How ADK's relational schema keeps an event: one JSON object in the column `event_data`, its keys in snake_case but

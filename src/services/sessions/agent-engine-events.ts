@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { markImported } from '../../core/imported-events.ts';
-import { Event, storedEventJson } from '../../schemas/event.ts';
+import { Event } from '../../schemas/event-schema.ts';
+import { storedEventJson } from '../../schemas/event.ts';
 import { textIn } from '../vertex/vertex-api.ts';
 import { storedEvent } from './stored-history.ts';
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
@@ -83,7 +82,7 @@ export class InMemorySessions implements SessionService {
   async createSession({ appName, userId }: SessionOwner, options: NewSession = {}): Promise<Session> {
     const { events, scopes, bytes } = isBlank(options) ? blank() : await contentOf(options);
     this.#evict();
-    const sessionId = options.sessionId?.trim() ? options.sessionId : randomUUID();
+    const sessionId = options.sessionId?.trim() ? options.sessionId : crypto.randomUUID();
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }

@@ -1,109 +1,113 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json.ts';
+import { lazily } from '../../base/lazily.ts';
+import { nodeCrypto } from '../../base/node-crypto.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { parseOptions } from '../options.ts';
 
-/** Names with descriptions, as OpenAPI has them, or just names. */
-const Scopes = z.union([z.record(z.string(), z.unknown()), z.array(z.string())]);
-export type Scopes = z.infer<typeof Scopes>;
+const schemas = lazily(() => {
+  /** Names with descriptions, as OpenAPI has them, or just names. */
+  const scopes = z.union([z.record(z.string(), z.unknown()), z.array(z.string())]);
+  const flow = lenient({
+    authorizationUrl: z.string().optional(),
+    tokenUrl: z.string().optional(),
+    refreshUrl: z.string().optional(),
+    scopes: scopes.default({}),
+  });
+  const authScheme = z.union([
+    lenient({ type: z.literal('apiKey'), in: z.enum(['query', 'header', 'cookie']), name: z.string().min(1) }),
+    lenient({ type: z.literal('http'), scheme: z.string().min(1), bearerFormat: z.string().optional() }),
+    lenient({
+      type: z.literal('oauth2'),
+      flows: lenient({
+        authorizationCode: flow.optional(),
+        clientCredentials: flow.optional(),
+        implicit: flow.optional(),
+        password: flow.optional(),
+      }),
+    }),
+    lenient({
+      type: z.literal('openIdConnect'),
+      openIdConnectUrl: z.string().optional(),
+      authorizationEndpoint: z.string().optional(),
+      tokenEndpoint: z.string().optional(),
+      scopes: scopes.optional(),
+    }),
+  ]);
+  const oauth2 = lenient({
+    clientId: z.string().optional(),
+    clientSecret: z.string().optional(),
+    authUri: z.string().optional(),
+    state: z.string().optional(),
+    redirectUri: z.string().optional(),
+    authResponseUri: z.string().optional(),
+    authCode: z.string().optional(),
+    accessToken: z.string().optional(),
+    refreshToken: z.string().optional(),
+    /** Seconds since the epoch. */
+    expiresAt: z.number().optional(),
+    audience: z.string().optional(),
+    tokenEndpointAuthMethod: z.enum(['client_secret_post', 'client_secret_basic', 'none']).optional(),
+  });
+  const serviceAccount = lenient({
+    /** The JSON of a service account key. */
+    serviceAccountCredential: z.record(z.string(), z.unknown()).optional(),
+    scopes: z.array(z.string()).default(['https://www.googleapis.com/auth/cloud-platform']),
+    /** Takes the credential of the machine the server runs on. */
+    useDefaultCredential: z.boolean().default(false),
+    /** An ID token for `audience` instead of an access token. */
+    useIdToken: z.boolean().default(false),
+    audience: z.string().optional(),
+  });
+  const authCredential = lenient({
+    authType: z.enum(['apiKey', 'http', 'oauth2', 'openIdConnect', 'serviceAccount']),
+    apiKey: z.string().optional(),
+    http: lenient({
+      scheme: z.string().default('bearer'),
+      credentials: lenient({
+        username: z.string().optional(),
+        password: z.string().optional(),
+        token: z.string().optional(),
+      }),
+    }).optional(),
+    oauth2: oauth2.optional(),
+    serviceAccount: serviceAccount.optional(),
+  });
+  const authConfig = lenient({
+    authScheme,
+    rawAuthCredential: authCredential.optional(),
+    exchangedAuthCredential: authCredential.optional(),
+    credentialKey: z.string().min(1).optional(),
+  });
+  return { scopes, authScheme, oauth2, serviceAccount, authCredential, authConfig };
+});
+type Schemas = ReturnType<typeof schemas>;
+
+export type Scopes = z.infer<Schemas['scopes']>;
+/** How a service wants to be shown a credential: an OpenAPI 3 security scheme, or OpenID Connect with its endpoints. */
+export type AuthScheme = z.infer<Schemas['authScheme']>;
+export type OAuth2Auth = z.infer<Schemas['oauth2']>;
+export type ServiceAccount = z.infer<Schemas['serviceAccount']>;
+/** A credential in ADK's shape. */
+export type AuthCredential = z.infer<Schemas['authCredential']>;
+export type AuthConfig = z.infer<Schemas['authConfig']> & { readonly credentialKey: string };
 
 export const scopeNames = (scopes: Scopes): readonly string[] => (Array.isArray(scopes) ? scopes : Object.keys(scopes));
 
-const Flow = lenient({
-  authorizationUrl: z.string().optional(),
-  tokenUrl: z.string().optional(),
-  refreshUrl: z.string().optional(),
-  scopes: Scopes.default({}),
-});
-
-/** How a service wants to be shown a credential: an OpenAPI 3 security scheme, or OpenID Connect with its endpoints. */
-export const AuthScheme = z.union([
-  lenient({ type: z.literal('apiKey'), in: z.enum(['query', 'header', 'cookie']), name: z.string().min(1) }),
-  lenient({ type: z.literal('http'), scheme: z.string().min(1), bearerFormat: z.string().optional() }),
-  lenient({
-    type: z.literal('oauth2'),
-    flows: lenient({
-      authorizationCode: Flow.optional(),
-      clientCredentials: Flow.optional(),
-      implicit: Flow.optional(),
-      password: Flow.optional(),
-    }),
-  }),
-  lenient({
-    type: z.literal('openIdConnect'),
-    openIdConnectUrl: z.string().optional(),
-    authorizationEndpoint: z.string().optional(),
-    tokenEndpoint: z.string().optional(),
-    scopes: Scopes.optional(),
-  }),
-]);
-export type AuthScheme = z.infer<typeof AuthScheme>;
-
-export const OAuth2Auth = lenient({
-  clientId: z.string().optional(),
-  clientSecret: z.string().optional(),
-  authUri: z.string().optional(),
-  state: z.string().optional(),
-  redirectUri: z.string().optional(),
-  authResponseUri: z.string().optional(),
-  authCode: z.string().optional(),
-  accessToken: z.string().optional(),
-  refreshToken: z.string().optional(),
-  /** Seconds since the epoch. */
-  expiresAt: z.number().optional(),
-  audience: z.string().optional(),
-  tokenEndpointAuthMethod: z.enum(['client_secret_post', 'client_secret_basic', 'none']).optional(),
-});
-export type OAuth2Auth = z.infer<typeof OAuth2Auth>;
-
-export const ServiceAccount = lenient({
-  /** The JSON of a service account key. */
-  serviceAccountCredential: z.record(z.string(), z.unknown()).optional(),
-  scopes: z.array(z.string()).default(['https://www.googleapis.com/auth/cloud-platform']),
-  /** Takes the credential of the machine the server runs on. */
-  useDefaultCredential: z.boolean().default(false),
-  /** An ID token for `audience` instead of an access token. */
-  useIdToken: z.boolean().default(false),
-  audience: z.string().optional(),
-});
-export type ServiceAccount = z.infer<typeof ServiceAccount>;
-
-/** A credential in ADK's shape. */
-export const AuthCredential = lenient({
-  authType: z.enum(['apiKey', 'http', 'oauth2', 'openIdConnect', 'serviceAccount']),
-  apiKey: z.string().optional(),
-  http: lenient({
-    scheme: z.string().default('bearer'),
-    credentials: lenient({
-      username: z.string().optional(),
-      password: z.string().optional(),
-      token: z.string().optional(),
-    }),
-  }).optional(),
-  oauth2: OAuth2Auth.optional(),
-  serviceAccount: ServiceAccount.optional(),
-});
-export type AuthCredential = z.infer<typeof AuthCredential>;
-
-export const AuthConfig = lenient({
-  authScheme: AuthScheme,
-  rawAuthCredential: AuthCredential.optional(),
-  exchangedAuthCredential: AuthCredential.optional(),
-  credentialKey: z.string().min(1).optional(),
-});
-export type AuthConfig = z.infer<typeof AuthConfig> & { readonly credentialKey: string };
+/** The credential that a value is; `undefined` if it is none. */
+export const credentialFrom = (value: unknown): AuthCredential | undefined =>
+  schemas().authCredential.safeParse(value).data;
 
 /** Reads an AuthConfig and gives it a key when it has none. Throws ConfigurationException. */
 export function authConfigFrom(value: unknown): AuthConfig {
-  const config = parseOptions('authentication', AuthConfig, value);
+  const config = parseOptions('authentication', schemas().authConfig, value);
   return { ...config, credentialKey: config.credentialKey ?? keyFor(config) };
 }
 
 /** The same scheme and client share a credential. Secrets stay out, for the key shows in events. */
-function keyFor({ authScheme, rawAuthCredential }: z.infer<typeof AuthConfig>): string {
+function keyFor({ authScheme, rawAuthCredential }: z.infer<Schemas['authConfig']>): string {
   const about = JSON.stringify([authScheme, rawAuthCredential?.authType, rawAuthCredential?.oauth2?.clientId]);
-  return `adk_${createHash('sha256').update(about).digest('hex').slice(0, 24)}`;
+  return `adk_${nodeCrypto().createHash('sha256').update(about).digest('hex').slice(0, 24)}`;
 }
 
 /** The AuthConfig as it may leave the server: whatever lets someone act as the client or as the account is taken out. */

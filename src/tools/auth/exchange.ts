@@ -1,8 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import { type OutboundFetch, outboundFetch } from '../../base/outbound-fetch.ts';
+import { lazily } from '../../base/lazily.ts';
+import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import type { CredentialExchanger, CredentialRequest } from '../../core/auth.ts';
 import type { SessionOwner } from '../../schemas/session.ts';
-import { AuthCredential, type AuthConfig, authConfigFrom, publicAuthConfig } from './auth-config.ts';
+import {
+  type AuthConfig,
+  authConfigFrom,
+  type AuthCredential,
+  credentialFrom,
+  publicAuthConfig,
+} from './auth-config.ts';
 import type { OAuthTask } from './oauth-grants.ts';
 import type { OAuthAccess } from './oauth-server.ts';
 import { openSealed, processSecret, sealText, type ServerSecret } from './server-secret.ts';
@@ -58,8 +65,13 @@ const aboutOf = ({ owner: { appName, userId }, functionCallId }: CredentialReque
 const isOAuth = ({ authScheme: { type } }: AuthConfig): boolean => type === 'oauth2' || type === 'openIdConnect';
 
 /** The way to authorization servers that the author named. */
-export const outboundFor = (named: readonly (string | undefined)[]): OutboundFetch =>
-  outboundFetch({ named, maxBytes: maxAnswerBytes });
+export function outboundFor(named: readonly (string | undefined)[]): OutboundFetch {
+  const load = lazily(async () => {
+    const { outboundFetch } = await import('../../base/outbound-fetch.ts');
+    return outboundFetch({ named, maxBytes: maxAnswerBytes });
+  });
+  return async (url, init) => (await load())(url, init);
+}
 const maxAnswerBytes = 1_000_000;
 
 /** The addresses a config names. */
@@ -113,8 +125,8 @@ export function answeredCredential(answer: JsonObject): AuthCredential | undefin
     answer,
   ];
   for (const candidate of candidates) {
-    const credential = isJsonObject(candidate) ? AuthCredential.safeParse(candidate) : undefined;
-    if (credential?.success) return credential.data;
+    const credential = isJsonObject(candidate) ? credentialFrom(candidate) : undefined;
+    if (credential) return credential;
   }
   return undefined;
 }

@@ -1,12 +1,13 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { lazily } from '../../base/lazily.ts';
+import { nodeCrypto } from '../../base/node-crypto.ts';
 
 /** Gives what only this server knows, and the replicas beside it: the base of all that it signs and seals. */
 export type ServerSecret = () => Promise<string>;
 
-const ofProcess = randomBytes(32).toString('base64url');
+const ofProcess = lazily(() => nodeCrypto().randomBytes(32).toString('base64url'));
 
 /** A secret that ends with the process: for servers that keep nothing. */
-export const processSecret: ServerSecret = () => Promise.resolve(ofProcess);
+export const processSecret: ServerSecret = () => Promise.resolve(ofProcess());
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -14,6 +15,7 @@ const tagBytes = 16;
 
 /** Seals a text so that only this server can read it, and only for what it was sealed for. */
 export function sealText(text: string, about: string, secret: string): string {
+  const { createCipheriv, randomBytes } = nodeCrypto();
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, keyOf(secret), nonce).setAAD(Buffer.from(about));
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
@@ -24,9 +26,9 @@ export function sealText(text: string, about: string, secret: string): string {
 export function openSealed(sealed: string, about: string, secret: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < nonceBytes + tagBytes) return undefined;
-  const decipher = createDecipheriv(algorithm, keyOf(secret), bytes.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  }).setAAD(Buffer.from(about));
+  const decipher = nodeCrypto()
+    .createDecipheriv(algorithm, keyOf(secret), bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    .setAAD(Buffer.from(about));
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
@@ -35,4 +37,5 @@ export function openSealed(sealed: string, about: string, secret: string): strin
   }
 }
 
-const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', 'agent-server seal', 32));
+const keyOf = (secret: string): Buffer =>
+  Buffer.from(nodeCrypto().hkdfSync('sha256', secret, '', 'agent-server seal', 32));

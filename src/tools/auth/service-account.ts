@@ -1,6 +1,7 @@
-import { sign } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
+import { lazily } from '../../base/lazily.ts';
+import { nodeCrypto } from '../../base/node-crypto.ts';
 import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import { parseOptions } from '../options.ts';
 import { withTimeLimit } from '../time-limit.ts';
@@ -10,18 +11,23 @@ const timeLimitMs = 30_000;
 const lifetimeSeconds = 3600;
 
 /** The parts of a service account key file that are needed. */
-const Key = z.looseObject({
-  client_email: z.string().min(1),
-  private_key: z.string().min(1),
-  private_key_id: z.string().optional(),
-  token_uri: z.url({ protocol: /^https?$/ }).default('https://oauth2.googleapis.com/token'),
-});
+const keySchema = lazily(() =>
+  z.looseObject({
+    client_email: z.string().min(1),
+    private_key: z.string().min(1),
+    private_key_id: z.string().optional(),
+    token_uri: z.url({ protocol: /^https?$/ }).default('https://oauth2.googleapis.com/token'),
+  }),
+);
+type Key = z.infer<ReturnType<typeof keySchema>>;
 
-const TokenAnswer = z.looseObject({
-  access_token: z.string().optional(),
-  id_token: z.string().optional(),
-  expires_in: z.number().optional(),
-});
+const tokenAnswerSchema = lazily(() =>
+  z.looseObject({
+    access_token: z.string().optional(),
+    id_token: z.string().optional(),
+    expires_in: z.number().optional(),
+  }),
+);
 
 /** A token for a Google service account, by its key or by the machine's own credential. */
 export async function serviceAccountAccess(
@@ -34,7 +40,7 @@ export async function serviceAccountAccess(
   }
   return withTimeLimit({ signal, ms: timeLimitMs, what: 'The token server' }, (limited) => {
     if (isMachineAccount(account)) return machineAccess(account);
-    const key = parseOptions('service account', Key, account.serviceAccountCredential);
+    const key = parseOptions('service account', keySchema(), account.serviceAccountCredential);
     return keyAccess(account, key, (url, init) => outbound(url, { ...init, signal: limited }));
   });
 }
@@ -57,7 +63,7 @@ async function machineAccess({ scopes, useIdToken, audience = '' }: ServiceAccou
 /** The JWT bearer grant (RFC 7523), at the key's own token server. */
 async function keyAccess(
   account: ServiceAccount,
-  key: z.infer<typeof Key>,
+  key: Key,
   ask: (url: string, init: RequestInit) => Promise<Response>,
 ): Promise<OAuth2Auth> {
   const response = await ask(key.token_uri, {
@@ -67,7 +73,7 @@ async function keyAccess(
       assertion: assertion(account, key),
     }),
   });
-  const answer = TokenAnswer.safeParse(await response.json().catch(() => undefined));
+  const answer = tokenAnswerSchema().safeParse(await response.json().catch(() => undefined));
   const token = account.useIdToken ? answer.data?.id_token : answer.data?.access_token;
   if (!response.ok || token === undefined) {
     throw new AppError('unauthenticated', `The token server refused "${key.client_email}" (${response.status})`);
@@ -76,7 +82,7 @@ async function keyAccess(
   return { accessToken: token, expiresAt: Math.floor(Date.now() / 1000) + expires_in };
 }
 
-function assertion({ scopes, useIdToken, audience }: ServiceAccount, key: z.infer<typeof Key>): string {
+function assertion({ scopes, useIdToken, audience }: ServiceAccount, key: Key): string {
   const now = Math.floor(Date.now() / 1000);
   const claims = {
     iss: key.client_email,
@@ -88,5 +94,5 @@ function assertion({ scopes, useIdToken, audience }: ServiceAccount, key: z.infe
   };
   const header = { alg: 'RS256', typ: 'JWT', ...(key.private_key_id !== undefined && { kid: key.private_key_id }) };
   const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return `${text}.${sign('sha256', Buffer.from(text), key.private_key).toString('base64url')}`;
+  return `${text}.${nodeCrypto().sign('sha256', Buffer.from(text), key.private_key).toString('base64url')}`;
 }

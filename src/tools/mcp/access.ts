@@ -7,7 +7,7 @@ import { CredentialSource } from '../auth/credential-source.ts';
 import { pendingCredential } from '../authenticated-tool.ts';
 import { functionTool } from '../function-tool.ts';
 import { reachOf } from '../reach.ts';
-import { HeaderMap, type Headers, type McpOptions } from './options.ts';
+import { headerMap, type Headers, type McpOptions } from './options.ts';
 
 /** The user has to be asked first; the call is run again with what they say. */
 export class AwaitingUser {
@@ -92,7 +92,7 @@ export class McpAccess {
       ctx.signal.throwIfAborted();
       throw fail(`cannot be had: ${errorText(error)}`, error);
     }
-    const checked = HeaderMap.safeParse(given);
+    const checked = headerMap().safeParse(given);
     if (checked.success) return checked.data;
     throw fail(`cannot be sent: ${checked.error.issues.map(({ message }) => message).join('; ')}`);
   }

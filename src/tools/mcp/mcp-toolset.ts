@@ -1,11 +1,11 @@
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
 import type { ReadonlyContext, Toolset } from '../../core/runtime.ts';
 import { filteredToolset } from '../filtered-toolset.ts';
-import { mcpOptions, type McpToolsetSpec } from './options.ts';
-import { McpPrompt } from './prompts.ts';
-import { McpResource } from './resources.ts';
-import { usableName } from './server-tools.ts';
-import { McpServer } from './server.ts';
+import { McpAccess } from './access.ts';
+import { mcpOptions, type McpToolsetSpec, usableName } from './options.ts';
+import type { McpPrompt } from './prompts.ts';
+import type { McpResource } from './resources.ts';
+import type { McpServer } from './server.ts';
 
 /** The tools of an MCP server, and what else it has to offer. The latter throws McpToolsetException and its kin. */
 export interface McpToolset extends Toolset {
@@ -21,21 +21,30 @@ export interface McpToolset extends Toolset {
  */
 export function mcpToolset(spec: McpToolsetSpec): McpToolset {
   const options = mcpOptions(spec);
-  const server = new McpServer(options);
+  const access = new McpAccess(options);
+  let loading: Promise<McpServer> | undefined;
+  const load = async (): Promise<McpServer> => new (await import('./server.ts')).McpServer(options, access);
+  const server = (): Promise<McpServer> => (loading ??= load());
   const { namePrefix: prefix, toolFilter } = options;
   const filter = typeof toolFilter === 'function' ? toolFilter : toolFilter?.map(usableName);
   const offered = filteredToolset(
-    { kind: 'toolset', name: options.name, getTools: (ctx) => server.tools(ctx), close: () => server.close() },
+    {
+      kind: 'toolset',
+      name: options.name,
+      getTools: async (ctx) => (await server()).tools(ctx),
+      close: async () => (await loading)?.close(),
+    },
     { ...(filter && { filter }), ...(prefix !== undefined && { prefix }) },
   );
   return {
     ...offered,
     isRemote: true,
-    getTools: async (ctx) => [...(await offered.getTools(ctx)), ...(await server.extraTools(ctx))],
-    listResources: (ctx) => server.list(ctx, 'resources', McpResource),
-    readResource: (uri, ctx) => server.request(ctx, (session, limit) => session.readResource(uri, limit)),
-    listPrompts: (ctx) => server.list(ctx, 'prompts', McpPrompt),
-    getPrompt: (name, args, ctx) =>
-      server.request(ctx, (session, limit) => session.getPrompt(name, { ...args }, limit)),
+    getTools: async (ctx) => [...(await offered.getTools(ctx)), ...(await (await server()).extraTools(ctx))],
+    listResources: async (ctx) => (await server()).resources(ctx),
+    readResource: async (uri, ctx) =>
+      (await server()).request(ctx, (session, limit) => session.readResource(uri, limit)),
+    listPrompts: async (ctx) => (await server()).prompts(ctx),
+    getPrompt: async (name, args, ctx) =>
+      (await server()).request(ctx, (session, limit) => session.getPrompt(name, { ...args }, limit)),
   };
 }

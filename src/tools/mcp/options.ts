@@ -1,7 +1,7 @@
-import { basename } from 'node:path';
 import type { Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json.ts';
+import { lazily } from '../../base/lazily.ts';
 import type { MaybePromise, ReadonlyContext, ToolContext } from '../../core/runtime.ts';
 import type { CredentialStore } from '../auth/credential-store.ts';
 import type { ToolFilter } from '../filtered-toolset.ts';
@@ -79,71 +79,78 @@ const isFunction = (value: unknown): boolean => typeof value === 'function';
 const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 
 /** Header names and values a request may carry. Messages name the header, never its value. */
-export const HeaderMap = z.record(z.string(), z.string()).superRefine((headers, ctx) => {
-  for (const [name, value] of Object.entries(headers)) {
-    if (!headerName.test(name)) ctx.addIssue({ code: 'custom', message: `${JSON.stringify(name)} is no header name` });
-    else if (/[\0\r\n]|[^\0-\xff]/.test(value)) {
-      ctx.addIssue({ code: 'custom', message: `the value of "${name}" holds what a header cannot` });
+export const headerMap = lazily(() =>
+  z.record(z.string(), z.string()).superRefine((headers, ctx) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!headerName.test(name))
+        ctx.addIssue({ code: 'custom', message: `${JSON.stringify(name)} is no header name` });
+      else if (/[\0\r\n]|[^\0-\xff]/.test(value)) {
+        ctx.addIssue({ code: 'custom', message: `the value of "${name}" holds what a header cannot` });
+      }
     }
-  }
-});
+  }),
+);
 
-const url = z.string().superRefine((value, ctx) => {
-  const parsed = URL.parse(value);
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    ctx.addIssue({ code: 'custom', message: 'must be an address that starts with http:// or https://' });
-  } else if (parsed.username !== '' || parsed.password !== '') {
-    ctx.addIssue({ code: 'custom', message: 'must not hold a user name or password: send them as a header' });
-  }
-});
-const ms = z
-  .number()
-  .positive()
-  .max(24 * 3_600_000);
 const ways = ['stdio', 'sse', 'streamableHttp', 'transport'] as const;
 
-const Connection = z
-  .strictObject({
-    stdio: z
-      .strictObject({
-        command: z.string().min(1),
-        args: z.array(z.string()).optional(),
-        env: z.record(z.string(), z.string()).optional(),
-        cwd: z.string().min(1).optional(),
-      })
-      .optional(),
-    sse: z.strictObject({ url, headers: HeaderMap.optional() }).optional(),
-    streamableHttp: z
-      .strictObject({ url, headers: HeaderMap.optional(), terminateOnClose: z.boolean().optional() })
-      .optional(),
-    transport: z.custom(isFunction, 'must be a function').optional(),
-  })
-  .refine((given) => ways.filter((way) => given[way] !== undefined).length === 1, {
-    message: `must be exactly one of ${ways.join(', ')}`,
+const specSchema = lazily(() => {
+  const url = z.string().superRefine((value, ctx) => {
+    const parsed = URL.parse(value);
+    if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+      ctx.addIssue({ code: 'custom', message: 'must be an address that starts with http:// or https://' });
+    } else if (parsed.username !== '' || parsed.password !== '') {
+      ctx.addIssue({ code: 'custom', message: 'must not hold a user name or password: send them as a header' });
+    }
   });
-
-const Spec = z.strictObject({
-  connection: Connection,
-  name: z.string().min(1).optional(),
-  toolFilter: z.union([z.array(z.string()), z.custom(isFunction)], 'must be a list of names, or a function').optional(),
-  namePrefix: z.string().optional(),
-  headers: z.custom(isFunction, 'must be a function').optional(),
-  auth: z.unknown().optional(),
-  store: z.unknown().optional(),
-  publicOnly: z.boolean().optional(),
-  machineCredential: z.enum(['anywhere', 'google', 'nowhere']).optional(),
-  timeouts: z.strictObject({ connectMs: ms.optional(), callMs: ms.optional(), listMs: ms.optional() }).optional(),
-  listTtlMs: z.number().nonnegative().optional(),
-  resources: z.boolean().optional(),
-  prompts: z.boolean().optional(),
-  requireConfirmation: z.union([z.boolean(), z.custom(isFunction)], 'must be true, false or a function').optional(),
-  elicitation: z.boolean().optional(),
-  sampling: z.enum(['confirm', 'allow', 'deny']).optional(),
+  const headers = headerMap();
+  const connection = z
+    .strictObject({
+      stdio: z
+        .strictObject({
+          command: z.string().min(1),
+          args: z.array(z.string()).optional(),
+          env: z.record(z.string(), z.string()).optional(),
+          cwd: z.string().min(1).optional(),
+        })
+        .optional(),
+      sse: z.strictObject({ url, headers: headers.optional() }).optional(),
+      streamableHttp: z
+        .strictObject({ url, headers: headers.optional(), terminateOnClose: z.boolean().optional() })
+        .optional(),
+      transport: z.custom(isFunction, 'must be a function').optional(),
+    })
+    .refine((given) => ways.filter((way) => given[way] !== undefined).length === 1, {
+      message: `must be exactly one of ${ways.join(', ')}`,
+    });
+  const ms = z
+    .number()
+    .positive()
+    .max(24 * 3_600_000);
+  return z.strictObject({
+    connection,
+    name: z.string().min(1).optional(),
+    toolFilter: z
+      .union([z.array(z.string()), z.custom(isFunction)], 'must be a list of names, or a function')
+      .optional(),
+    namePrefix: z.string().optional(),
+    headers: z.custom(isFunction, 'must be a function').optional(),
+    auth: z.unknown().optional(),
+    store: z.unknown().optional(),
+    publicOnly: z.boolean().optional(),
+    machineCredential: z.enum(['anywhere', 'google', 'nowhere']).optional(),
+    timeouts: z.strictObject({ connectMs: ms.optional(), callMs: ms.optional(), listMs: ms.optional() }).optional(),
+    listTtlMs: z.number().nonnegative().optional(),
+    resources: z.boolean().optional(),
+    prompts: z.boolean().optional(),
+    requireConfirmation: z.union([z.boolean(), z.custom(isFunction)], 'must be true, false or a function').optional(),
+    elicitation: z.boolean().optional(),
+    sampling: z.enum(['confirm', 'allow', 'deny']).optional(),
+  });
 });
 
 /** Checks what an author wrote and fills in the defaults. Throws ConfigurationException. */
 export function mcpOptions(spec: McpToolsetSpec): McpOptions {
-  parseOptions('mcpToolset', Spec, spec);
+  parseOptions('mcpToolset', specSchema(), spec);
   const { connection, name, namePrefix, timeouts = {}, elicitation = true, sampling = 'confirm' } = spec;
   const { connectMs = 10_000, callMs = 60_000, listMs = 10_000 } = timeouts;
   return {
@@ -168,3 +175,12 @@ function labelOf(connection: McpConnectionSpec): string {
   const what = launchers.has(program) ? args.find((arg) => !arg.startsWith('-')) : undefined;
   return what === undefined ? program : `${program} ${basename(what)}`;
 }
+
+/** Servers may put more into names than models take: `files/read` is offered as `files_read`. */
+export function usableName(name: string): string {
+  const allowed = name.replaceAll(/[^\w.:-]/g, '_');
+  return /^[A-Za-z_]/.test(allowed) ? allowed : `_${allowed}`;
+}
+
+/** The last part of a path. */
+const basename = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import { jsonFault, type JsonObject } from '../../base/json.ts';
 import type { RunLog, Tool, ToolContext } from '../../core/runtime.ts';
-import type { McpOptions } from './options.ts';
+import { type McpOptions, usableName } from './options.ts';
 
 /** What a tool of a server has to be like to be offered. Fields that are no use to a model may be anything. */
 const ServerTool = z.looseObject({
@@ -95,12 +95,6 @@ function serverTool(item: unknown, { options, call }: ServerToolMaker): Tool | u
 
 const nameIn = (item: unknown): string =>
   typeof item === 'object' && item !== null && 'name' in item && typeof item.name === 'string' ? item.name : '';
-
-/** Servers may put more into names than models take: `files/read` is offered as `files_read`. */
-export function usableName(name: string): string {
-  const allowed = name.replaceAll(/[^\w.:-]/g, '_');
-  return /^[A-Za-z_]/.test(allowed) ? allowed : `_${allowed}`;
-}
 
 const unusable = ({ name }: McpOptions, tool: string, why: string): AppError =>
   new AppError(

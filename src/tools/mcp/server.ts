@@ -2,16 +2,16 @@ import type { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ReadonlyContext, Tool, ToolContext } from '../../core/runtime.ts';
-import { McpAccess, AwaitingUser } from './access.ts';
+import { AwaitingUser, type McpAccess } from './access.ts';
 import { type CallEnvironment, callServer } from './call.ts';
 import { McpLists } from './lists.ts';
 import { mediaTool } from './media.ts';
-import type { McpOptions } from './options.ts';
+import { type McpOptions, usableName } from './options.ts';
 import { SessionPool, type SessionSlot } from './pool.ts';
 import { McpPrompt, promptTool } from './prompts.ts';
 import { McpResource, resourceTool } from './resources.ts';
 import { toolResponse } from './result.ts';
-import { serverTools, usableName } from './server-tools.ts';
+import { serverTools } from './server-tools.ts';
 import type { ListKind, McpSession, RequestLimit } from './session.ts';
 
 /** Tells hidden tools of different toolsets apart. */
@@ -31,12 +31,12 @@ export class McpServer {
   /** What was made of a list, by the list: the runtime sees the same tools until the server changes them. */
   readonly #toolsByList = new WeakMap<readonly unknown[], readonly Tool[]>();
 
-  constructor(options: McpOptions) {
+  constructor(options: McpOptions, access: McpAccess) {
     this.#options = options;
     this.#pool = new SessionPool(options);
     this.#lists = new McpLists(options, this.#pool);
-    this.#access = new McpAccess(options);
-    this.#callEnvironment = { options, pool: this.#pool, access: this.#access };
+    this.#access = access;
+    this.#callEnvironment = { options, pool: this.#pool, access };
     this.#prefix = options.namePrefix ? `${options.namePrefix}_` : '';
     servers += 1;
     this.#mediaName = `mcp_media_${servers}`;
@@ -73,12 +73,12 @@ export class McpServer {
     return tools;
   }
 
-  async list<Schema extends z.ZodType>(
-    ctx: ReadonlyContext,
-    kind: ListKind,
-    schema: Schema,
-  ): Promise<readonly z.output<Schema>[]> {
-    return parsed(await this.#lists.get(await this.#requiredSlot(ctx), kind, ctx), schema);
+  async resources(ctx: ReadonlyContext): Promise<readonly McpResource[]> {
+    return parsed(await this.#lists.get(await this.#requiredSlot(ctx), 'resources', ctx), McpResource);
+  }
+
+  async prompts(ctx: ReadonlyContext): Promise<readonly McpPrompt[]> {
+    return parsed(await this.#lists.get(await this.#requiredSlot(ctx), 'prompts', ctx), McpPrompt);
   }
 
   /** Asks for something outside a tool call, when nobody is there to answer questions of the server's. */

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { ToolContext } from '../../core/runtime.ts';
-import { functionCalls, functionResponses, ToolConfirmation } from '../../schemas/event.ts';
+import { ToolConfirmation } from '../../schemas/event-schema.ts';
+import { functionCalls, functionResponses } from '../../schemas/event.ts';
 
 /** What the user was asked on behalf of a call, and said. */
 export interface UserAnswer {

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { Tool } from '../../../src/core/runtime.ts';
-import { openApiToolset, type OpenApiToolsetOptions } from '../../../src/tools/openapi/toolset.ts';
+import type { OpenApiToolsetOptions } from '../../../src/tools/openapi/options.ts';
+import { openApiToolset } from '../../../src/tools/openapi/toolset.ts';
 import { toolContext } from '../contexts.ts';
 
 /** What the service got. */

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { expect, it } from 'vitest';
+
+// The three entries as they are built, in a process of their own.
+
+const entry = (file: string): string => JSON.stringify(pathToFileURL(`dist/${file}.js`).href);
+
+/** What a program writes to its standard output, as JSON. */
+const outputOf = (program: string): unknown =>
+  JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }));
+
+const loadedBy = (file: string): string[] =>
+  outputOf(`
+    import { registerHooks } from 'node:module';
+    const urls = [];
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    await import(${entry(file)});
+    console.log(JSON.stringify(urls));
+  `) as string[];
+
+it('loads few files with agent-server, one small package, and of Node only what is small', () => {
+  const urls = loadedBy('index');
+  const own = urls.filter((url) => url.startsWith(pathToFileURL('dist/').href));
+  const packages = urls.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
+
+  expect(own.length).toBeGreaterThan(1);
+  expect(own.length).toBeLessThanOrEqual(40);
+  expect([...new Set(packages)]).toEqual(['@opentelemetry/api']);
+  expect(urls.filter((url) => url.startsWith('node:')).toSorted()).toEqual([
+    'node:crypto',
+    'node:timers/promises',
+    'node:vm',
+  ]);
+});
+
+it('makes no schema of the wire with agent-server', () => {
+  const schemas = loadedBy('index').filter((url) => url.includes('-schema'));
+
+  expect(schemas).toEqual([]);
+  expect(loadedBy('server/index').filter((url) => url.includes('event-schema'))).toHaveLength(1);
+});
+
+it('has every class once, whichever entry it comes from', () => {
+  const program = `
+    const [agents, server, testing] = await Promise.all(
+      [${['index', 'server/index', 'testing/index'].map(entry).join(', ')}].map((url) => import(url)),
+    );
+    const shared = (one, other) => Object.keys(one).filter((name) => name in other);
+    const pairs = [[agents, server], [agents, testing], [server, testing]];
+    console.log(JSON.stringify(pairs.map(([one, other]) => ({
+      shared: shared(one, other),
+      different: shared(one, other).filter((name) => one[name] !== other[name]),
+    }))));
+  `;
+  const pairs = outputOf(program) as { shared: string[]; different: string[] }[];
+
+  expect(pairs.flatMap(({ shared }) => shared)).toEqual(
+    expect.arrayContaining(['AppError', 'InMemorySessions', 'InMemoryCredentials', 'scriptedModel']),
+  );
+  expect(pairs.flatMap(({ different }) => different)).toEqual([]);
+});
+
+it('reads schemas of the zod that an author imports', () => {
+  const program = `
+    import { z } from 'zod';
+    import { functionTool, llmAgent } from ${entry('index')};
+    import { callTool } from ${entry('testing/index')};
+    const parameters = z.object({ city: z.string().min(2), at: z.coerce.number().default(3).describe('The hour') });
+    const tool = functionTool({ name: 'weather', description: '', parameters, run: (args) => args });
+    const answers = [await callTool(tool, { city: 'Oslo' }), await callTool(tool, { city: 'O' })];
+    const { outputSchema } = llmAgent({ name: 'a', outputSchema: z.array(z.enum(['x', 'y'])) });
+    const responses = answers.map(({ response }) => response);
+    console.log(JSON.stringify({ declared: tool.declaration.parameters, responses, outputSchema }));
+  `;
+
+  expect(outputOf(program)).toEqual({
+    declared: {
+      type: 'object',
+      properties: {
+        city: { type: 'string', minLength: 2 },
+        at: { type: 'number', default: 3, description: 'The hour' },
+      },
+      required: ['city'],
+    },
+    responses: [{ city: 'Oslo', at: 3 }, { error: expect.stringContaining('city: Too small') }],
+    outputSchema: { type: 'array', items: { type: 'string', enum: ['x', 'y'] } },
+  });
+});
