@@ -11,6 +11,7 @@ import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runti
 import type { Services } from '../core/services.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey } from '../schemas/session.ts';
+import { openTelemetry } from '../telemetry/open-telemetry.ts';
 import { openSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
 import { eventsAtStart } from './agent-to-run.ts';
 import { type ForkRequest, forkSession, rewindSession, rollBackRun } from './fork-and-rewind.ts';
@@ -163,7 +164,7 @@ export class Runner {
     const app = await loader.loadAgent(request.appName);
     const release = loader.retain?.(app);
     const runConfig = this.#runConfigFor(app, request.runConfig);
-    const span = openSpan('invocation', 'invocation', rootTrace(traces));
+    const span = openSpan('invocation', 'invocation', rootTrace(traces, openTelemetry));
     return {
       id: request.invocationId ?? `e-${randomUUID()}`,
       request,

@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace as otelTrace } from '@opentelemetry/api';
 import { errorText } from '../base/errors.ts';
+import { nodeCrypto } from '../base/node-crypto.ts';
 import type { SpanKind } from '../schemas/extensions.ts';
 import type { ReadonlySession } from '../schemas/session.ts';
 import { LazyJson, type LazyText } from './lazy-text.ts';
-import { measure } from './metrics.ts';
 import type { SessionHistory } from './session-history.ts';
 import { truncateText, memoryBytes, truncate } from './truncate.ts';
 
@@ -40,6 +38,23 @@ export interface SpanSink {
   historyOf?(span: SpanRecord, session: ReadonlySession): SessionHistory | undefined;
 }
 
+/** What sends spans and metrics to another system. */
+export interface SpanExporter {
+  /** Opens the span there, below another one that is recorded there. `undefined` when that system does not record it. */
+  start(name: string, attributes: Attributes, above: ExportedSpan | undefined): ExportedSpan | undefined;
+  /** Called for each span that ends. */
+  measure(span: SpanRecord): void;
+}
+
+/** A span that another system records. */
+export interface ExportedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  set(attributes: Attributes): void;
+  fail(message: string): void;
+  end(): void;
+}
+
 /** A span that is still open. Pass `context` to the spans inside it (as `ctx.trace`). */
 export interface OpenSpan {
   readonly context: object;
@@ -60,13 +75,11 @@ const maxNameLength = 512;
 /** Bytes of arguments, or of a response, that a span holds. */
 const maxValueBytes = 512 * 1024;
 
-/** Looked up once: it forwards spans to a provider that is registered later. */
-const tracer = otelTrace.getTracer('gcp.vertex.agent');
-
 /** What all spans of one trace share. */
 export class TraceRef {
   readonly id: string;
   readonly sink: SpanSink | undefined;
+  readonly exporter: SpanExporter | undefined;
   /** When it began, in milliseconds of this process. */
   readonly beganAt = performance.now();
   /** Spans so far. */
@@ -76,32 +89,35 @@ export class TraceRef {
   /** The sink's own record of the trace. Only the sink writes it. */
   log: object | undefined = undefined;
 
-  constructor(id: string, sink: SpanSink | undefined) {
+  constructor(id: string, { sink, exporter }: Root) {
     this.id = id;
     this.sink = sink;
+    this.exporter = exporter;
   }
 }
 
 /** The parent of a trace's first span. */
 class Root {
   readonly sink: SpanSink | undefined;
+  readonly exporter: SpanExporter | undefined;
 
-  constructor(sink: SpanSink | undefined) {
+  constructor(sink: SpanSink | undefined, exporter: SpanExporter | undefined) {
     this.sink = sink;
+    this.exporter = exporter;
   }
 }
 
-const silent = new Root(undefined);
+const silent = new Root(undefined, undefined);
 
-/** Starts a trace: pass it as the parent of the first span. Spans go to `sink`. */
-export function rootTrace(sink?: SpanSink): object {
-  return new Root(sink);
+/** Starts a trace: pass it as the parent of the first span. Spans go to `sink`, and to what `exporter` sends them to. */
+export function rootTrace(sink?: SpanSink, exporter?: SpanExporter): object {
+  return new Root(sink, exporter);
 }
 
 /**
  * Opens a span below `parent` (a `context` of another span, or a `rootTrace`). A trace's first span is also opened with
- * the OpenTelemetry API, and those inside it if that one is recorded: a trace is exported whole or not at all. `name`
- * is ADK's, for those who read the trace; this server goes by `kind`.
+ * the exporter, and those inside it if that one is recorded: a trace is exported whole or not at all. `name` is ADK's,
+ * for those who read the trace; this server goes by `kind`.
  */
 export function openSpan(kind: SpanKind, name: string, parent: object, attributes: Attributes = {}): OpenSpan {
   const above = parent instanceof RecordedSpan || parent instanceof Root ? parent : silent;
@@ -135,8 +151,8 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   /** Microseconds since the trace began; -1: not yet. */
   readonly #start: number;
   #end = -1;
-  /** Absent when OpenTelemetry does not record the trace. */
-  readonly #otel: Exported | undefined;
+  /** Absent when the exporter does not record the trace. */
+  readonly #exported: ExportedSpan | undefined;
 
   constructor(kind: SpanKind, name: string, above: RecordedSpan | Root, attributes: Attributes) {
     const parent = above instanceof RecordedSpan ? above : undefined;
@@ -144,9 +160,10 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     this.name = truncateText(name, maxNameLength);
     this.attributes = attributes;
     this.#parent = parent;
-    const outer = parent && parent.#otel;
-    this.#otel = parent && !outer ? undefined : exported(name, attributes, outer?.context);
-    this.trace = parent?.trace ?? new TraceRef(this.#otel?.span.spanContext().traceId ?? randomTraceId(), above.sink);
+    const outer = parent && parent.#exported;
+    const { exporter } = above instanceof Root ? above : above.trace;
+    this.#exported = parent && !outer ? undefined : exporter?.start(name, attributes, outer);
+    this.trace = above instanceof Root ? new TraceRef(this.#exported?.traceId ?? randomTraceId(), above) : above.trace;
     this.#place = this.trace.size += 1;
     this.#start = microsIn(this.trace);
     this.sink?.opened?.(this);
@@ -161,12 +178,12 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   }
 
   get isRecorded(): boolean {
-    return this.#otel !== undefined || (this.trace.isRecorded && this.sink !== undefined);
+    return this.#exported !== undefined || (this.trace.isRecorded && this.sink !== undefined);
   }
 
-  /** Made of the trace's id and its place there, where OpenTelemetry has made none. */
+  /** Made of the trace's id and its place there, where the exporter has made none. */
   get spanId(): string {
-    if (this.#otel) return this.#otel.span.spanContext().spanId;
+    if (this.#exported) return this.#exported.spanId;
     const place = this.#place.toString(16).padStart(4, '0');
     return this.trace.id.slice(0, idLength - place.length) + place;
   }
@@ -185,13 +202,13 @@ class RecordedSpan implements OpenSpan, SpanRecord {
 
   set(attributes: Attributes): void {
     Object.assign(this.attributes, attributes);
-    this.#otel?.span.setAttributes(attributes as Record<string, string>);
+    this.#exported?.set(attributes);
   }
 
   setLazy(name: string, value: LazyText, bytes: number): void {
     this.attributes[name] = value;
     this.bytes += bytes;
-    this.#otel?.span.setAttribute(name, value.text());
+    this.#exported?.set({ [name]: value.text() });
   }
 
   historyOf(session: ReadonlySession): SessionHistory | undefined {
@@ -205,27 +222,16 @@ class RecordedSpan implements OpenSpan, SpanRecord {
       'error.message': text,
       ...(where !== undefined && { 'agent_server.error.where': where }),
     });
-    this.#otel?.span.setStatus({ code: SpanStatusCode.ERROR, message: text });
+    this.#exported?.fail(text);
   }
 
   end(): void {
     if (this.#end >= 0) return;
     this.#end = microsIn(this.trace);
-    this.#otel?.span.end();
-    measure(this);
+    this.#exported?.end();
+    this.trace.exporter?.measure(this);
     this.sink?.ended(this);
   }
-}
-
-/** A span that OpenTelemetry records, and the context for those inside it. */
-interface Exported {
-  readonly span: Span;
-  readonly context: Context;
-}
-
-function exported(name: string, attributes: Attributes, above: Context = ROOT_CONTEXT): Exported | undefined {
-  const span = tracer.startSpan(name, { attributes: attributes as Record<string, string> }, above);
-  return span.isRecording() ? { span, context: otelTrace.setSpan(above, span) } : undefined;
 }
 
 const { timeOrigin } = performance;
@@ -242,7 +248,7 @@ let used = 0;
 
 function randomTraceId(): string {
   if (used === pool.length) {
-    pool = randomBytes(4_096).toString('hex');
+    pool = nodeCrypto().randomBytes(4_096).toString('hex');
     used = 0;
   }
   used += 32;

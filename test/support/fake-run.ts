@@ -14,6 +14,7 @@ import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemoryMemories } from '../../src/services/memories/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
 import { isLazy } from '../../src/telemetry/lazy-text.ts';
+import { openTelemetry } from '../../src/telemetry/open-telemetry.ts';
 import { rootTrace, type SpanRecord } from '../../src/telemetry/spans.ts';
 
 interface Options {
@@ -80,7 +81,7 @@ export class Conversation {
       calls: { count: 0 },
       control: { ended: false },
       data: new Map(),
-      trace: rootTrace({ ended: (span) => this.spans.push(span) }),
+      trace: rootTrace({ ended: (span) => this.spans.push(span) }, openTelemetry),
       signal: turn.signal ?? new AbortController().signal,
       log: { warn: (fields) => this.log.push(fields) },
       credentialAnswers: new Map(answers),

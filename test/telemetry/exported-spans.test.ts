@@ -1,5 +1,6 @@
 import { type Context, type Span, type SpanContext, trace, TraceFlags, type Tracer } from '@opentelemetry/api';
 import { beforeEach, expect, it } from 'vitest';
+import { openTelemetry } from '../../src/telemetry/open-telemetry.ts';
 import { openSpan, rootTrace, type SpanRecord } from '../../src/telemetry/spans.ts';
 
 interface Started {
@@ -30,7 +31,7 @@ function startSpan(name: string, _options: unknown, above: Context): Span {
 /** Three spans, each inside the one before, as they were kept. */
 function nested(): SpanRecord[] {
   const kept: SpanRecord[] = [];
-  const run = openSpan('invocation', 'invocation', rootTrace({ ended: (span) => kept.push(span) }));
+  const run = openSpan('invocation', 'invocation', rootTrace({ ended: (span) => kept.push(span) }, openTelemetry));
   const agent = openSpan('agent', 'invoke_agent a', run.context);
   const call = openSpan('model', 'call_llm', agent.context);
   for (const span of [call, agent, run]) span.end();
