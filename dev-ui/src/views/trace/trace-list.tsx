@@ -40,8 +40,7 @@ export function TraceList() {
         {traces.isError && <Failure error={traces.error} onRetry={() => void traces.refetch()} />}
         {traces.data && rows.length === 0 && (
           <Empty title={q === '' ? 'No traces yet' : 'No matches'}>
-            The server records every run, including those of other clients. It keeps the latest traces in memory until
-            it stops.
+            The server records the runs of all clients, and keeps the latest traces in memory until it stops.
           </Empty>
         )}
         {rows.length > 0 && <Table rows={rows} />}
