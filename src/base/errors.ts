@@ -50,6 +50,7 @@ export const httpStatus = {
   model_failed: 502,
   model_unavailable: 502,
   unavailable: 503,
+  identity_provider_unavailable: 503,
   timed_out: 504,
   storage_full: 507,
   LlmCallsLimitExceededException: 500,

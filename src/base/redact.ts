@@ -9,6 +9,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/\b(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|npm)[-_][0-9A-Za-z_-]{10,}/g, '[redacted]'],
   [/\b(?:AKIA|ASIA)[0-9A-Z]{12,}/g, '[redacted]'],
   [/(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{4,}(?:\.[0-9A-Za-z_-]*)?/g, '[redacted]'],
+  [/\bask_[0-9a-z]{8,}_[0-9A-Za-z_-]{20,}/g, '[redacted]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g, '[redacted]'],
   [/\b((?:bearer|basic)\s+)[0-9A-Za-z._~+/=-]{8,}/gi, '$1[redacted]'],
   [/(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}@/g, '$1[redacted]@'],

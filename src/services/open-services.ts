@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
+import type { KeyStore } from '../core/key-store.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import type { SessionKey } from '../schemas/session.ts';
@@ -12,6 +13,8 @@ import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { FirestoreDatabase, type FirestorePlace } from './firestore/database.ts';
 import { type GoogleSurroundings, vertexPlace } from './google-surroundings.ts';
+import { PostgresKeys } from './keys/postgres.ts';
+import { SqliteKeys } from './keys/sqlite.ts';
 import { AgentEngineMemories } from './memories/agent-engine.ts';
 import { FirestoreMemories } from './memories/firestore.ts';
 import { InMemoryMemories } from './memories/in-memory.ts';
@@ -130,6 +133,13 @@ function memoriesAt(place: ServicePlace, databases: Databases): MemoryService {
 function runsAt(place: ServicePlace, databases: Databases): RunStore | undefined {
   if (place.kind === 'sqlite') return new SqliteRuns(databases.sqlite(place.path));
   return place.kind === 'postgres' ? new PostgresRuns(databases.postgres(place.uri)) : undefined;
+}
+
+/** The API keys beside the sessions; `undefined` where these are in no SQL database. Throws as `openServices` does. */
+export function keyStoreAt(sessionService: string, databases: Databases): KeyStore | undefined {
+  const place = parseServiceUri('sessions', sessionService);
+  if (place.kind === 'sqlite') return new SqliteKeys(databases.sqlite(place.path));
+  return place.kind === 'postgres' ? new PostgresKeys(databases.postgres(place.uri)) : undefined;
 }
 
 /** Databases by where they are: services that name the same one share it. */

@@ -10,6 +10,7 @@ const secrets = [
   join('ya29', '.a0AfH6SMBxyz_1234567890'),
   join('sk-', 'ant-api03-abcdefghijklmnop'),
   join('sk_', 'live_1234567890abcdef'),
+  join('ask_', '0123456789abcdef_abcdefghij-klmnopqrstuvwxyz_1234567890ABC'),
   join('ghp_', '1234567890abcdefghij'),
   join('xoxb-', '1234567890-abcdef'),
   join('AKIA', 'IOSFODNN7EXAMPLE'),

@@ -193,4 +193,9 @@ create table agent_secrets (name text primary key, value text not null);
 -- The state a session was created with, as JSON: forks and rewinds lead back to it. Null where there was none.
 alter table sessions add column initial_state text;
 `,
+  `
+-- API keys of callers. record is the key as JSON, with the hash in the place of the secret; times are ISO 8601.
+create table agent_api_keys (
+  id text primary key, record text not null, created_at text not null, revoked_at text);
+`,
 ];

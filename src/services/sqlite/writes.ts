@@ -4,6 +4,7 @@ import {
   deleteSessionArtifacts,
   saveArtifact,
 } from '../artifacts/sqlite-writes.ts';
+import { addApiKey, revokeApiKey } from '../keys/sqlite-writes.ts';
 import { forgetMemory, remember } from '../memories/sqlite-writes.ts';
 import {
   storeHeartbeat,
@@ -50,6 +51,8 @@ export const writes = {
   releaseRuns,
   forgetEndedRuns,
   keepSecret,
+  addApiKey,
+  revokeApiKey,
 };
 
 export type WriteName = keyof typeof writes;
