@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openBench, type Bench } from './bench.ts';
 import { measureApps } from './cases/apps.ts';
+import { measureCredentials } from './cases/credentials.ts';
 import { measureCrowd, measureOthersDuringStreams } from './cases/crowd.ts';
 import { measureEvaluations } from './cases/evaluation.ts';
 import { measureSilentClients, measureStart } from './cases/footprint.ts';
@@ -26,6 +27,7 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   postgres: measurePostgres,
   durable: measureDurableTurns,
   live: measureLive,
+  credentials: measureCredentials,
 };
 
 const { values } = parseArgs({

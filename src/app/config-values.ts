@@ -1,5 +1,21 @@
 import { z } from 'zod';
 
+interface Naming {
+  /** Absent: the key in kebab-case. */
+  readonly flag?: string;
+  /** Absent: AGENT_SERVER_ and the flag in capitals. */
+  readonly env?: string;
+  /** The placeholder for the value in `--help`. */
+  readonly value?: string;
+  /** The default in words, where the value does not read well. */
+  readonly shown?: string;
+}
+
+/** A setting: what it may be, its description, and its names where they are not the usual ones. */
+export function setting<Schema extends z.ZodType>(schema: Schema, description: string, naming: Naming = {}): Schema {
+  return schema.meta({ description, ...naming });
+}
+
 // A value comes as text (flag, environment) or typed (file). These schemas accept both.
 
 const sizes: Readonly<Record<string, number>> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
@@ -63,7 +79,7 @@ export function onOff() {
 /** A list; as text, its items are separated by commas. */
 export function list<Item extends z.ZodType<string>>(item: Item) {
   return z.preprocess((value) => {
-    const given: unknown[] = Array.isArray(value) ? value : [value];
+    const given: unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
     return given.flatMap((entry) =>
       typeof entry === 'string'
         ? entry

@@ -5,27 +5,13 @@ import { pluginNames } from '../plugins/registry.ts';
 import { OnBusy } from '../schemas/run.ts';
 import type { RetentionLimits } from '../services/retention.ts';
 import { type ServiceKind, serviceUriFault } from '../services/service-uri.ts';
-import { list, onOff, Origin, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
+import { Auth } from './auth-config.ts';
+import { list, onOff, Origin, setting, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
 // docs/configuration.md are all derived from it (src/app/settings.ts).
 
 const surfaces = ['api', 'dev', ...developmentParts];
-
-interface Naming {
-  /** Absent: the key in kebab-case. */
-  readonly flag?: string;
-  /** Absent: AGENT_SERVER_ and the flag in capitals. */
-  readonly env?: string;
-  /** The placeholder for the value in `--help`. */
-  readonly value?: string;
-  /** The default in words, where the value does not read well. */
-  readonly shown?: string;
-}
-
-function setting<Schema extends z.ZodType>(schema: Schema, description: string, naming: Naming = {}): Schema {
-  return schema.meta({ description, ...naming });
-}
 
 const serviceUri = (service: ServiceKind): z.ZodType<string> =>
   text('must be a URI such as memory:').check((ctx) => {
@@ -184,6 +170,7 @@ export const Config = z.strictObject({
     { flag: 'allow-host', value: 'NAME' },
   ),
   cors: Cors.prefault({}),
+  auth: Auth.prefault({}),
   insecure: setting(onOff().default(false), 'Allow an address that others can reach, without authentication'),
   defaultApp: setting(text('must be the name of an app').optional(), 'App for requests that name none', {
     env: 'ADK_DEFAULT_APP_NAME',

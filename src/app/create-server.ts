@@ -9,6 +9,7 @@ import { isFolder } from '../loaders/agent-folders.ts';
 import type { ModelRegistration } from '../models/registration.ts';
 import { placeUri } from '../services/service-uri.ts';
 import { provideAgentImports } from './agent-imports.ts';
+import { databaseKeys } from './auth-config.ts';
 import { type Composed, compose } from './compose.ts';
 import { Config } from './config.ts';
 import type { HandedIn } from './engine.ts';
@@ -23,7 +24,7 @@ type Given<T> = T extends boolean | undefined
   : T extends number | undefined
     ? T | string
     : T extends readonly (infer Item)[] | undefined
-      ? readonly Item[]
+      ? readonly Given<Item>[]
       : T extends string | undefined
         ? T
         : { readonly [Key in keyof T]?: Given<T[Key]> };
@@ -162,6 +163,7 @@ function configOf(options: ServerOptions): Config {
     cassettes: path(options.cassettes),
     devUi: path(options.devUi),
     prices: path(options.prices),
+    auth: withPlacedKeys(options.auth),
   });
   if (result.success) return result.data;
   const problems = result.error.issues.flatMap((issue) => {
@@ -173,6 +175,11 @@ function configOf(options: ServerOptions): Config {
     });
   });
   throw new AppError('ConfigurationException', `createServer: ${problems.join('; ')}`);
+}
+
+function withPlacedKeys(auth: ServerOptions['auth']): unknown {
+  const { keys } = auth ?? {};
+  return keys === undefined || keys === databaseKeys ? auth : { ...auth, keys: resolve(keys) };
 }
 
 /** Options that are no settings, or mean something else there. */

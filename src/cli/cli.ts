@@ -50,6 +50,10 @@ async function execute(line: CommandLine, config: Config, { env, cwd }: Surround
     const { validate } = await import('./validate.ts');
     return await validate(config, { dir: operand, json: line.own.has('json'), cwd });
   }
+  if (line.command === 'keys') {
+    const { manageKeys } = await import('./keys.ts');
+    return await manageKeys(config, line);
+  }
   if (['migrate', 'export', 'import', 'gc'].includes(line.command)) {
     const { runMaintenance } = await import('./maintenance.ts');
     const from = line.own.get('from');

@@ -28,7 +28,8 @@ const shorts: Readonly<Record<string, string>> = { '-p': '--port', '-h': '--help
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandFlags[]): CommandLine {
   const byFlag = new Map(settings.map((setting) => [setting.flag, setting]));
   // Two commands may have different flags of the same name: the named command's flag counts, else the first.
-  const likely = commands.find(({ name }) => argv.includes(name));
+  const first = argv.find((word) => commands.some(({ name }) => name === word));
+  const likely = commands.find(({ name }) => name === first);
   const others = commands.filter((command) => command !== likely).toReversed();
   const ordered = [...others, ...(likely ? [likely] : [])];
   const ownFlags = new Map(ordered.flatMap(({ flags }) => flags.map((own) => [own.flag, own])));

@@ -108,6 +108,27 @@ export const commands: readonly Command[] = [
     maxOperands: 1_000,
   },
   {
+    name: 'keys',
+    usage: 'keys create|list|revoke [id] [flags]',
+    summary: 'Makes, lists and revokes the API keys of callers. A new key is printed once, alone on standard output.',
+    flags: [
+      { flag: 'owner', value: 'TEXT', description: 'Person or program that gets the new key' },
+      { flag: 'user', value: 'ID', description: 'User whom the caller is' },
+      { flag: 'acts-for-users', description: 'Let the caller name any user in its requests' },
+      {
+        flag: 'roles',
+        value: 'LIST',
+        description: 'Roles of the caller, separated by commas: user, operator, developer, admin (default: user)',
+      },
+      { flag: 'apps', value: 'LIST', description: 'Apps the caller may use, separated by commas (default: all)' },
+      { flag: 'limits', value: 'JSON', description: 'Limits of the caller, such as {"requestsPerMinute":100}' },
+      { flag: 'expires', value: 'TIME', description: 'Time until the key expires, such as 90d (default: never)' },
+      { flag: 'json', description: 'Print JSON' },
+    ],
+    settings: ['auth.keys', 'sessionService'],
+    maxOperands: 2,
+  },
+  {
     name: 'migrate',
     usage: 'migrate [flags]',
     summary: 'Creates or updates the tables of the configured databases. "serve" does so too.',

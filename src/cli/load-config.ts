@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { databaseKeys } from '../app/auth-config.ts';
 import { Config } from '../app/config.ts';
 import { type Setting, settings } from '../app/settings.ts';
 import { didYouMean } from '../base/closest.ts';
@@ -38,7 +40,7 @@ export function loadConfig({ line, env, cwd }: ConfigSources): Config {
     const result = setting.schema.safeParse(given.raw);
     // The raw value is parsed again with the rest: a time in milliseconds must not be taken for seconds.
     if (result.success) put(values, setting.path, valueOf(setting, result.data, given));
-    else problems.push(given.complain(result.error.issues[0]?.message ?? 'is wrong'));
+    else problems.push(given.complain(faultIn(result.error)));
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
   const config = Config.parse(values);
@@ -47,6 +49,12 @@ export function loadConfig({ line, env, cwd }: ConfigSources): Config {
     agents: resolve(cwd, config.agents),
     ...(config.cassettes !== undefined && { cassettes: resolve(cwd, config.cassettes) }),
   };
+}
+
+/** The first fault, with its place if the value has places with names. */
+function faultIn({ issues: [issue] }: z.ZodError): string {
+  const { path = [], message = 'is wrong' } = issue ?? {};
+  return path.some((part) => typeof part === 'string') ? `has a fault: "${path.join('.')}" ${message}` : message;
 }
 
 function fromFlag({ flag }: Setting, given: CommandLine['given'], folder: string): Given | undefined {
@@ -112,7 +120,7 @@ function collect(file: YamlFile, value: unknown, { path, folder, found }: Collec
 const plain = (key: string): string => key.toLowerCase().replaceAll(/[-_]/g, '');
 
 function valueOf(setting: Setting, parsed: unknown, { raw, folder }: Given): unknown {
-  if (isPath(setting)) return placed(parsed, folder);
+  if (isPath(setting)) return parsed === databaseKeys && setting.key === 'auth.keys' ? parsed : placed(parsed, folder);
   return setting.key.endsWith('Service') ? placeUri(String(parsed), folder) : raw;
 }
 

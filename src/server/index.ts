@@ -6,6 +6,7 @@ export type { JsonObject } from '../base/json.ts';
 export type { Model, ModelRegistry } from '../core/model.ts';
 export type { RunEnd, RunKind, RunRef, RunStore, StoredRun } from '../core/run-store.ts';
 export type { RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/runs.ts';
+export { hasRole, type Principal, type PrincipalLimits, type Role } from '../core/principal.ts';
 export type { Agent, AgentLoader, App, Plugin } from '../core/runtime.ts';
 export type {
   AppendGuard,
@@ -25,6 +26,8 @@ export type {
 } from '../core/services.ts';
 export { Evaluations, type EvaluationsOptions } from '../evaluation/evaluations.ts';
 export type { Log } from '../core/log.ts';
+export type { AuthenticateFunction, CallerIdentity } from '../identity/authenticate-function.ts';
+export type { CallerRequest } from '../identity/authenticator.ts';
 export { agentFolders } from '../loaders/agent-folders.ts';
 export type { AppFinder, AppSource } from '../loaders/app-source.ts';
 export { compiledFolders, type CompiledFoldersOptions } from '../loaders/compiled.ts';

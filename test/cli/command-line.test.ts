@@ -5,6 +5,8 @@ const commands = [
   { name: 'serve', flags: [], maxOperands: 0 },
   { name: 'run', flags: [{ flag: 'message', value: 'TEXT', description: '' }], maxOperands: 1 },
   { name: 'validate', flags: [{ flag: 'json', description: '' }], maxOperands: 2 },
+  { name: 'create', flags: [{ flag: 'yaml', description: '' }], maxOperands: 2 },
+  { name: 'keys', flags: [{ flag: 'yaml', value: 'FILE', description: '' }], maxOperands: 2 },
 ];
 const parse = (...argv: string[]) => parseCommandLine(argv, commands);
 const given = (...argv: string[]): Record<string, unknown> =>
@@ -13,6 +15,11 @@ const given = (...argv: string[]): Record<string, unknown> =>
 it('serves when no command is named', () => {
   expect(parse('--port', '1').command).toBe('serve');
   expect(parse('validate', 'here', 'there')).toMatchObject({ command: 'validate', operands: ['here', 'there'] });
+});
+
+it('takes the first word that is a command for the command, flags included', () => {
+  expect(parse('keys', 'create', '--yaml', 'x').own.get('yaml')).toBe('x');
+  expect(parse('create', 'keys', '--yaml', 'x')).toMatchObject({ operands: ['keys', 'x'] });
 });
 
 it('takes values behind a blank or an equals sign', () => {

@@ -105,10 +105,55 @@ it.each([
   [['--max-spans', '0'], '--max-spans must be a whole number, 1 or more, not "0"'],
   [['--session-service', 'mysql://x'], '--session-service must be a place for sessions'],
   [['--on-busy', 'panic'], '--on-busy must be queue, reject, interrupt or rollback'],
+  [['--auth-jwt', '{"issuer":"https://a.example"}'], '--auth-jwt has a fault: "0.audience"'],
+  [['--auth-trusted-proxy-addresses', 'proxy'], '--auth-trusted-proxy-addresses must be an IP address or a network'],
+  [['--auth-trusted-proxy-roles-map', 'staff'], '--auth-trusted-proxy-roles-map'],
+  [['--auth-trusted-proxy-default-roles', 'root'], '--auth-trusted-proxy-default-roles must be user, operator'],
   [['--hot-reload=maybe'], '--hot-reload must be on or off'],
   [['--config', 'none.yaml'], 'The configuration file "none.yaml" cannot be read'],
 ])('refuses %j', (argv, message) => {
   expect(() => load(argv)).toThrow(message);
+});
+
+it('reads who may call from flags, the environment and the file', () => {
+  file(`
+auth:
+  keys: keys.json
+  jwt:
+    - issuer: https://login.example
+      audience: agents
+      claims: { user: email, roles: groups, roles_map: { staff: [operator, admin] } }
+  trusted_proxy:
+    addresses: [10.0.0.0/8, '::1']
+    rolesMap: { staff: operator }
+`);
+
+  expect(load().auth).toMatchObject({
+    keys: join(cwd, 'keys.json'),
+    jwt: [
+      {
+        issuer: 'https://login.example',
+        audience: ['agents'],
+        clockTolerance: 30_000,
+        claims: { user: 'email', rolesMap: { staff: ['operator', 'admin'] }, defaultRoles: ['user'] },
+      },
+    ],
+    trustedProxy: {
+      addresses: ['10.0.0.0/8', '::1'],
+      userHeader: 'x-forwarded-user',
+      rolesMap: { staff: ['operator'] },
+    },
+  });
+  expect(load(['--auth-keys', 'database']).auth.keys).toBe('database');
+  const issuer = '{"issuer":"https://b.example","audience":["x","y"],"claims":{"userPrefix":""}}';
+  expect(load([], { AGENT_SERVER_AUTH_JWT: issuer }).auth.jwt).toMatchObject([{ audience: ['x', 'y'] }]);
+  expect(load(['--auth-jwt', issuer, '--auth-jwt', issuer.replace('b.', 'c.')]).auth.jwt).toHaveLength(2);
+  expect(
+    load(['--auth-trusted-proxy-roles-map', 'staff=operator, staff=admin,x=user']).auth.trustedProxy.rolesMap,
+  ).toEqual({
+    staff: ['operator', 'admin'],
+    x: ['user'],
+  });
 });
 
 it('names the variable that is wrong, and everything that is wrong', () => {
