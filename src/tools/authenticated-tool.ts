@@ -12,18 +12,18 @@ export interface AuthenticatedToolSpec<Source extends SchemaSource = JsonObject>
 > {
   /** An ADK AuthConfig: `{ authScheme, rawAuthCredential?, credentialKey? }`. */
   readonly auth: unknown;
-  /** Where granted credentials are kept; default: in memory, for this tool. */
+  /** The store for granted credentials; default: in memory, for this tool. */
   readonly store?: CredentialStore;
   run(args: ArgsChecked<Source>, ctx: ToolContext, credential: AuthCredential): unknown;
 }
 
-/** What a tool answers while the user has not granted its credential yet. */
+/** The response of a tool until the user grants its credential. */
 export const pendingCredential = {
   pending: true,
   message: 'The user has been asked to grant access. The call goes on once they have.',
 };
 
-/** A function tool that runs only with a credential, and gets it. The user is asked when nobody else can give it. */
+/** A function tool that gets a credential as its third argument. Requests it from the user when no other source has it. */
 export function authenticatedTool<const Source extends SchemaSource = JsonObject>(
   spec: AuthenticatedToolSpec<Source>,
 ): Tool<ArgsGiven<Source>> {

@@ -5,7 +5,7 @@ import { addBuiltIn, requireGemini } from './gemini-models.ts';
 
 const name = 'built_in_code_execution';
 
-/** Lets a Gemini model run the Python it writes, at Google. */
+/** Lets a Gemini model run its Python code at Google. */
 export const builtInCodeExecution: Tool = {
   kind: 'tool',
   name,

@@ -46,7 +46,7 @@ const ExampleOptions = z.strictObject({
 });
 const exampleToolFrom: ToolFactory = (args) => exampleTool(parseOptions('example_tool', ExampleOptions, args));
 
-/** The tools a configuration file may name, by the names ADK gives them. */
+/** The tools that a configuration file may name, by their names in ADK. */
 export const builtInTools: ReadonlyMap<string, ToolFactory> = new Map<string, ToolFactory>([
   ['google_search', ready(googleSearch)],
   ['url_context', ready(urlContext)],

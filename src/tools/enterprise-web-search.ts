@@ -3,7 +3,7 @@ import { addBuiltIn, requireAlone, requireGemini } from './gemini-models.ts';
 
 const name = 'enterprise_web_search';
 
-/** Lets a Gemini model on Vertex AI search an index of the web that meets enterprise rules. */
+/** Lets a Gemini model on Vertex AI search the web through an index with enterprise compliance controls. */
 export const enterpriseWebSearch: Tool = {
   kind: 'tool',
   name,

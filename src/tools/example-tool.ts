@@ -3,10 +3,10 @@ import type { MaybePromise, Tool } from '../core/runtime.ts';
 import { textOf } from '../schemas/content.ts';
 import { type Example, examplesText } from './examples.ts';
 
-/** Finds the samples that fit what the user said. */
+/** Finds examples for a user's message. */
 export type ExampleProvider = (query: string) => MaybePromise<readonly Example[]>;
 
-/** Shows the model samples of good answers, at every model call; it cannot call it. */
+/** Adds examples of good answers to every model request. The model cannot call this tool. */
 export function exampleTool({ examples }: { readonly examples: readonly Example[] | ExampleProvider }): Tool {
   return {
     kind: 'tool',

@@ -1,12 +1,12 @@
 import { type Content, textOf } from '../schemas/content.ts';
 
-/** A sample exchange: what the user says, and what the model answers, possibly in several messages with tool calls. */
+/** An example: a user's message and the model's answer, possibly in several messages with tool calls. */
 export interface Example {
   readonly input: string | Content;
   readonly output: string | readonly Content[];
 }
 
-/** The samples as a section of an instruction; empty when there are none. */
+/** The examples as a section of an instruction; empty without examples. */
 export function examplesText(examples: readonly Example[]): string {
   if (examples.length === 0) return '';
   const samples = examples.map(({ input, output }, index) => {

@@ -1,7 +1,7 @@
 import type { Tool } from '../core/runtime.ts';
 import { functionTool } from './function-tool.ts';
 
-/** Lets a model end the loop its agent runs in. */
+/** Lets a model end the loop that its agent runs in. */
 export const exitLoop: Tool = functionTool({
   name: 'exit_loop',
   description: 'Ends the loop. Call it only when you are told to, or when nothing is left to improve.',

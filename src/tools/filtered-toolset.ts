@@ -3,20 +3,20 @@ import type { JsonObject } from '../base/json.ts';
 import type { MaybePromise, ReadonlyContext, Tool, ToolContext, Toolset } from '../core/runtime.ts';
 import { checkToolName } from './function-tool.ts';
 
-/** Which tools of a toolset are offered: those with these names, or those the predicate takes. An empty list takes all. */
+/** Selects the tools of a toolset: by name, or by a predicate. An empty list selects all. */
 export type ToolFilter = readonly string[] | ((tool: Tool, ctx: ReadonlyContext) => MaybePromise<boolean>);
 
 export interface FilteredToolsetOptions {
-  /** A predicate is asked about the toolset's own tools; names may be given with or without the prefix. */
+  /** A predicate gets tools under their original names; a list may have names with or without the prefix. */
   readonly filter?: ToolFilter;
-  /** `files` makes `read` into `files_read`, so that two toolsets with the same names get along. */
+  /** With `files`, `read` becomes `files_read`: avoids equal names in two toolsets. */
   readonly prefix?: string;
 }
 
-/** A toolset that offers part of another, under other names. Closing it closes the other. */
+/** A toolset with some tools of `source`, renamed by the prefix. Closing it closes `source`. */
 export function filteredToolset(source: Toolset, { filter, prefix }: FilteredToolsetOptions): Toolset {
   if (prefix) checkToolName(prefix);
-  // A tool keeps its renamed twin, so that the runtime sees the same object at each step.
+  // Renamed tools are cached, so that the runtime sees the same object at each step.
   const renamed = new WeakMap<Tool, Tool>();
   const offered = (tool: Tool): Tool => {
     if (!prefix) return tool;
@@ -68,7 +68,7 @@ function uniquelyNamed(tools: readonly Tool[], toolset = 'unnamed'): readonly To
   return tools;
 }
 
-/** The tool under another name. Field by field, for a tool may be an instance whose methods need their own `this`. */
+/** The tool under another name. Copied member by member, because methods of a class instance need their own `this`. */
 function renameTool(tool: Tool, name: string): Tool {
   checkToolName(name);
   const { declaration, isLongRunning, requireConfirmation, timeoutMs, customMetadata } = tool;

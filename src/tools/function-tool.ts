@@ -7,15 +7,15 @@ import { type Checked, type ValueSchema, valueSchema } from './value-schema.ts';
 
 export interface FunctionToolSpec<Source extends SchemaSource = JsonObject> {
   readonly name: string;
-  /** What the tool does and when to use it: the model decides by this. */
+  /** What the tool does and when to use it, for the model. */
   readonly description: string;
   /** The arguments, as a zod object, another Standard Schema or JSON Schema. Absent: the tool takes none. */
   readonly parameters?: Source;
-  /** What it answers with: told to the model, not checked. */
+  /** The schema of the response: sent to the model, not checked. */
   readonly response?: SchemaSource;
-  /** Answers a call; gets arguments that fit `parameters`. What is not an object reaches the model as `{ result }`. */
+  /** Executes a call, with arguments that fit `parameters`. The model gets a result that is not an object as `{ result }`. */
   run(args: ArgsChecked<Source>, ctx: ToolContext): unknown;
-  /** The answer comes later, from the application. */
+  /** Whether the application responds later. */
   readonly isLongRunning?: boolean;
   /** Whether the user is asked before the tool runs. */
   readonly requireConfirmation?: boolean | ((args: ArgsChecked<Source>, ctx: ToolContext) => MaybePromise<boolean>);
@@ -23,13 +23,13 @@ export interface FunctionToolSpec<Source extends SchemaSource = JsonObject> {
   readonly customMetadata?: JsonObject;
 }
 
-// Gemini's grammar; other providers take less, which their adapters see to.
+// What Gemini accepts; other providers accept less, and their adapters convert names.
 const toolName = /^[A-Za-z_][\w.:-]{0,63}$/;
 
 /**
- * A function the model may call. Its type keeps what a caller gives, for `callTool`. Arguments that do not fit are answered with what is wrong, so that the model can mend
- * the call, and neither the user nor `run` is bothered with them. Throws ConfigurationException for a name or a schema
- * no model would take.
+ * A function that the model may call. Its type keeps the arguments that a caller gives, for `callTool`. Arguments that do
+ * not fit get an error response, so that the model can correct the call; neither the user nor `run` sees them. Throws
+ * ConfigurationException for a name or a schema that no model accepts.
  */
 export function functionTool<const Source extends SchemaSource = JsonObject>(
   spec: FunctionToolSpec<Source>,
@@ -101,7 +101,7 @@ function confirmationOf<Source extends SchemaSource>(
   };
 }
 
-/** The answer to a call whose arguments do not fit. */
+/** The response to a call with invalid arguments. */
 export function invalidArguments(name: string, problems: readonly string[]): { error: string } {
   return {
     error: `Invalid arguments for "${name}":\n${problems.map((problem) => `- ${problem}`).join('\n')}\nCorrect them and call again.`,

@@ -3,7 +3,7 @@ import { addBuiltIn, requireAlone, requireGemini } from './gemini-models.ts';
 
 const name = 'google_search';
 
-/** Lets a Gemini model search the web by itself. Gemini 1 takes it as its only tool. */
+/** Lets a Gemini model search the web itself. Gemini 1 accepts it only without other tools. */
 export const googleSearch: Tool = {
   kind: 'tool',
   name,

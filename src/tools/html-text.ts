@@ -38,19 +38,18 @@ const inline = new Set([
   'wbr',
 ]);
 
-/** What a head may hold; anything else begins the body, also where the head was left open. */
+/** Elements of a head. Any other element starts the body, even if the head was not closed. */
 const headOnly = new Set(['title', 'meta', 'link', 'base', 'basefont', 'script', 'style', 'noscript', 'template']);
 
-/** Characters read in one go, and milliseconds after which others get their turn. */
+/** Characters per slice, and milliseconds after which the event loop may do other work. */
 const sliceLength = 16 * 1024;
 const sliceMs = 5;
-/** Longer titles are cut. */
+/** Longer titles are truncated. */
 const maxTitle = 1000;
 
 /**
- * The text a reader of a page sees, one line for each block, and its title. Reads no further than `maxCharacters` of
- * text. Takes time in proportion to the page, whatever is in it, and in slices, so that nobody waits for it. Throws the
- * signal's reason.
+ * The visible text of a page, one line per block, and its title. Stops after `maxCharacters` of text. Takes linear time
+ * whatever the page contains, in slices that do not block the event loop. Throws the signal's reason.
  */
 export async function htmlText(
   html: string,
@@ -69,7 +68,7 @@ export async function htmlText(
   return page.end();
 }
 
-/** Collects text from the tags of a page, without the tree that they make. */
+/** Collects text from a stream of tags, without building a tree. */
 class PageText {
   readonly #html: string;
   readonly #tokenizer: Tokenizer;
@@ -79,7 +78,7 @@ class PageText {
   #title = '';
   #isTitle = false;
   #tag = '';
-  /** The outermost invisible element that is open, and how many of its name. */
+  /** The outermost open invisible element, and how many elements of its name are open. */
   #hiddenBy = '';
   #depth = 0;
 
@@ -91,7 +90,7 @@ class PageText {
       {
         onopentagname: (start, end) => this.#open(this.#name(start, end)),
         onclosetag: (start, end) => this.#close(this.#name(start, end)),
-        // Only drawings and formulas end so; elsewhere in HTML the slash means nothing.
+        // In HTML, only SVG and MathML elements can close themselves; elsewhere the slash has no meaning.
         onselfclosingtag: () => (this.#tag === 'svg' || this.#tag === 'math') && this.#close(this.#tag),
         ontext: (start, end) => this.#add(html.slice(start, end)),
         ontextentity: (codePoint) => this.#add(String.fromCodePoint(codePoint)),
@@ -124,7 +123,7 @@ class PageText {
     return { title: tidy(this.#title), text: this.#lines.join('\n') };
   }
 
-  /** No name that matters is longer. */
+  /** The start of the tag name: no relevant name is longer. */
   #name(start: number, end: number): string {
     return this.#html.slice(start, Math.min(end, start + 16)).toLowerCase();
   }

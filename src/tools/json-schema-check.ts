@@ -3,14 +3,14 @@ import { AppError, errorText } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { limitedExec } from '../base/limited-regexp.ts';
 
-/** Fills in defaults (in place) and says what is wrong: `path: problem`. Empty when the value fits. */
+/** Fills in defaults (in place) and returns the problems: `path: problem`. Empty when the value fits. */
 export type JsonSchemaCheck = (value: unknown) => string[];
 
 const compiled = new WeakMap<JsonObject, Promise<JsonSchemaCheck>>();
 
 /**
- * The check of a JSON Schema, made once for each schema object. References outside the schema are not followed.
- * Rejects with ConfigurationException when the schema makes no sense.
+ * Compiles a JSON Schema to a check, once per schema object. References outside the schema are not followed. Rejects
+ * with ConfigurationException for an invalid schema.
  */
 export function compileJsonSchema(schema: JsonObject): Promise<JsonSchemaCheck> {
   const known = compiled.get(schema);
@@ -38,7 +38,7 @@ async function compile(schema: JsonObject): Promise<JsonSchemaCheck> {
   }
 }
 
-/** The validator costs 30 ms to load, so servers that only use zod never do. */
+/** Loads the validator on first use, because it takes 30 ms; servers that only use zod never do. */
 async function newAjv(dialect: string): Promise<Ajv> {
   const options: Options = {
     allErrors: true,
@@ -52,11 +52,11 @@ async function newAjv(dialect: string): Promise<Ajv> {
   return new (await import('ajv/dist/2020.js')).Ajv2020(options);
 }
 
-/** Schemas come from servers and documents, too, and the values from models. */
+/** Bounds the time of patterns: schemas may come from other servers, and values from models. */
 const limitedPattern = Object.assign(
   (source: string, flags: string) => {
     const pattern = new RegExp(source, flags);
-    // The validator tells patterns apart by their text.
+    // The validator identifies patterns by their text.
     return { test: (text: string): boolean => limitedExec(pattern, text) !== null, toString: () => source };
   },
   { code: 'new RegExp' },
@@ -74,7 +74,7 @@ function describe({ instancePath, keyword, message, params }: ErrorObject): stri
 
 const unescapePointer = (segment: string): string => segment.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** `list[0].name`, as a model would write it. */
+/** The path in the form `list[0].name`. */
 export function pathText(path: readonly PropertyKey[]): string {
   const text = path.map((key) => (/^\d+$/.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`)).join('');
   return text === '' ? '(whole value)' : text.replace(/^\./, '');

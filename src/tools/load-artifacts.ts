@@ -8,7 +8,7 @@ import { readablePart } from './readable-part.ts';
 
 const name = 'load_artifacts';
 
-/** Tells the model which artifacts there are and, for one model call, shows it those it asked for. */
+/** Lists the artifacts in the instruction and adds the requested ones to one model request. */
 export const loadArtifacts: Tool = {
   ...functionTool({
     name,
@@ -42,7 +42,7 @@ async function showAskedFor(request: ModelRequest, ctx: CallbackContext): Promis
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];
 
-/** Models tend to leave out the prefix of user artifacts. */
+/** Models often omit the prefix of user artifacts. */
 async function load(ctx: CallbackContext, artifactName: string): Promise<Part | undefined> {
   const found = await ctx.loadArtifact(artifactName);
   return found ?? (artifactName.startsWith('user:') ? undefined : ctx.loadArtifact(`user:${artifactName}`));

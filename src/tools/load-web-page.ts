@@ -6,13 +6,13 @@ import { functionTool } from './function-tool.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 export interface LoadWebPageOptions {
-  /** Which IP addresses may be asked; default: those of the public internet. */
+  /** Which IP addresses may be contacted; default: those of the public internet. */
   readonly allowAddress?: (address: string) => boolean;
   /** Default 30,000. */
   readonly timeoutMs?: number;
-  /** Bytes read of a page; default 2,000,000. */
+  /** Bytes read from a page; default 2,000,000. */
   readonly maxBytes?: number;
-  /** Characters handed to the model; default 50,000. */
+  /** Characters in the response to the model; default 50,000. */
   readonly maxCharacters?: number;
 }
 
@@ -23,14 +23,14 @@ interface WebResponse {
   readonly charset: string;
   readonly location: string | null;
   readonly body: Buffer;
-  /** Whether the body was longer than what is here. */
+  /** Whether `body` is only the start of the body. */
   readonly isCut: boolean;
 }
 
 const accept = 'text/html,text/plain,application/json,*/*;q=0.5';
 const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json|xml)$/;
 
-/** Reads a page of the public web for the model, as text. Follows no redirects: the model is told where they lead. */
+/** Reads a page of the public web for the model, as text. Does not follow redirects: the response names their target. */
 export function loadWebPage(options: LoadWebPageOptions = {}): Tool {
   const { allowAddress, timeoutMs = 30_000, maxBytes = 2_000_000, maxCharacters = 50_000 } = options;
   checkTimeLimit('timeoutMs of load_web_page', options.timeoutMs);
@@ -55,7 +55,7 @@ async function read(response: Response, maxBytes: number): Promise<WebResponse> 
   const charset = parameters.find((parameter) => parameter.trim().startsWith('charset='))?.split('=')[1] ?? 'utf-8';
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop ends the connection.
+  // `break` closes the connection.
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk);
     size += chunk.length;
@@ -112,7 +112,7 @@ function decode(body: Buffer, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
-    // An encoding nobody knows: its ASCII part is better than nothing.
+    // An unknown encoding: decoding it as UTF-8 keeps at least the ASCII characters.
     return new TextDecoder().decode(body);
   }
 }

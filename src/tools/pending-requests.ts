@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { FunctionCall } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 
-/** A question to the user that has no answer yet. */
+/** A request to the user without an answer yet. */
 export interface PendingRequest {
   readonly kind: 'input' | 'credential' | 'confirmation';
-  /** The id the answering function response must carry. */
+  /** The id that the answer, a function response, must have. */
   readonly interruptId: string;
   readonly functionCallName: string;
-  /** The agent that asks. */
+  /** The agent that made the request. */
   readonly author: string;
   readonly message?: string;
   readonly payload?: unknown;
@@ -24,7 +24,7 @@ const kinds: Readonly<Record<string, PendingRequest['kind'] | undefined>> = {
   adk_request_confirmation: 'confirmation',
 };
 
-/** The open questions of a history, oldest first: what an application has to show to its user. */
+/** The open requests of a history, oldest first: an application has to show them to its user. */
 export function pendingRequests(events: readonly Event[]): PendingRequest[] {
   const open = new Map<string, PendingRequest>();
   for (const event of events) {

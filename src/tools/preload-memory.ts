@@ -6,8 +6,8 @@ import type { MemoryEntry } from '../schemas/records.ts';
 const name = 'preload_memory';
 
 /**
- * Searches memory with the user's message and shows the model what it finds, at every model call; the model cannot
- * call it. A conversation goes on without memory when the search fails.
+ * Searches memory with the user's message and adds the results to every model request. The model cannot call this tool.
+ * When the search fails, the conversation continues without memory.
  */
 export const preloadMemory: Tool = {
   kind: 'tool',
@@ -18,7 +18,7 @@ export const preloadMemory: Tool = {
   },
 };
 
-/** Searched once for each invocation, so that its model calls share one instruction. */
+/** Searches once per invocation, so that its model calls share one instruction. */
 async function recalled(ctx: CallbackContext): Promise<string> {
   const known = ctx.data.get(name);
   if (typeof known === 'string') return known;

@@ -1,12 +1,12 @@
-/** How far what is written down of a tool may reach. An author's code reaches everything: there, all of it is absent. */
+/** Limits for tools from configuration files. Tools in an author's code have no limits: there, all members are absent. */
 export interface Reach {
-  /** Whether only hosts on the public internet are asked, even where an option names another. Default false. */
+  /** Whether requests go to hosts on the public internet only, even where an option names another. Default false. */
   readonly publicOnly?: boolean;
-  /** To whom the Google credential of the machine may be shown. Default: anywhere. */
+  /** Which services may get tokens of this machine's Google credential. Default: `anywhere`. */
   readonly machineCredential?: 'anywhere' | 'google' | 'nowhere';
 }
 
-/** Whether an address is one of Google's APIs, encrypted. */
+/** Whether a URL is one of Google's APIs, over https. */
 export const isGoogleApi = (address: string): boolean => {
   const url = URL.parse(address);
   return url?.protocol === 'https:' && (url.hostname === 'googleapis.com' || url.hostname.endsWith('.googleapis.com'));

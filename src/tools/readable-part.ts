@@ -4,7 +4,7 @@ const mediaTypes = /^(?:image|audio|video)\/|^application\/pdf$/;
 const textTypes =
   /^text\/|^application\/(?:json|xml|csv|yaml|x-yaml|javascript|typescript|sql|x-sh|toml)$|\+(?:json|xml)$/;
 
-/** An artifact as models can take it: media as it is, text files as text, and for the rest what it would have been. */
+/** An artifact in a form that models accept: media unchanged, text files as text, other files as a description. */
 export function readablePart(artifact: Part): Part {
   const { inlineData } = artifact;
   if (!inlineData) return artifact;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Tool } from '../core/runtime.ts';
 import { functionTool } from './function-tool.ts';
 
-/** Lets a model ask the user for something it needs to go on. The application answers the call later. */
+/** Lets a model ask the user for information it needs. The application answers the call later. */
 export const requestInput: Tool = functionTool({
   name: 'adk_request_input',
   description: 'Asks the user for information that is needed to go on, and waits for it.',
@@ -12,6 +12,6 @@ export const requestInput: Tool = functionTool({
     response_schema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of the expected answer'),
   }),
   isLongRunning: true,
-  // The answer is the user's to give.
+  // The user gives the answer.
   run: () => undefined,
 });

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 
 const geminiTypes = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']);
-/** Gemini's types carry 64-bit numbers as text. */
+/** Keywords whose numbers Gemini writes as text, because they are 64-bit integers. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 /** Keywords whose values are data, not schemas. */
 const dataKeywords = new Set(['default', 'enum', 'const', 'example', 'examples']);
 
-/** JSON Schema from JSON Schema or from Gemini's dialect of it (upper-case types, counts as text). A new object. */
+/** Converts Gemini's dialect of JSON Schema (upper-case types, counts as text) to JSON Schema. Returns a new object. */
 export function jsonSchemaFrom(schema: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(schema)
@@ -26,7 +26,7 @@ function translate(keyword: string, value: unknown): unknown {
   return keyword === 'properties' ? mapValues(value) : jsonSchemaFrom(value);
 }
 
-/** Under `properties` the keys are names of the author's, whatever they look like. */
+/** The keys under `properties` are the author's names, even if they look like keywords. */
 function mapValues(properties: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, isJsonObject(schema) ? jsonSchemaFrom(schema) : schema]),

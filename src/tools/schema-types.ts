@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../core/runtime.ts';
 
-/** A shape as authors write it: a zod type, another Standard Schema, or JSON Schema (Gemini's upper-case types included). */
+/** A schema from an author: a zod type, another Standard Schema, or JSON Schema (also with Gemini's upper-case types). */
 export type SchemaSource<T = unknown> = z.ZodType<T> | StandardSchema<T> | JsonObject;
 
-/** What a library's schema offers by https://standardschema.dev, as far as this server uses it. */
+/** The part of https://standardschema.dev that this server uses. */
 export interface StandardSchema<T, Input = unknown> {
   readonly '~standard': {
     readonly version: 1;
@@ -13,7 +13,7 @@ export interface StandardSchema<T, Input = unknown> {
     readonly validate: (value: unknown) => MaybePromise<StandardResult<T>>;
     /** For the compiler only. */
     readonly types?: { readonly input: Input; readonly output: T } | undefined;
-    /** Standard JSON Schema. Without it nobody can tell a model what to send. */
+    /** Standard JSON Schema, which the model needs to know the arguments. */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: string }) => Record<string, unknown>;
     };

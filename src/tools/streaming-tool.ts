@@ -7,15 +7,15 @@ export interface StreamingToolSpec<Source extends SchemaSource = JsonObject> ext
   FunctionToolSpec<Source>,
   'run' | 'isLongRunning'
 > {
-  /** Yields what the model should hear of, as it comes. Stops soon after `ctx.signal` aborts. */
+  /** Yields results for the model. Has to stop soon after `ctx.signal` aborts. */
   run(args: ArgsChecked<Source>, ctx: ToolContext): AsyncIterable<unknown>;
-  /** Items after which a call outside a live conversation ends; default 1,000. */
+  /** Results after which a call outside a live conversation ends; default 1,000. */
   readonly maxItems?: number;
 }
 
 /**
- * A tool that goes on telling: in a live conversation each item reaches the model as it comes. Elsewhere one answer
- * holds them all: texts joined, other items as a list.
+ * A tool that yields several results. In a live conversation the model gets each at once. Elsewhere one response has all
+ * of them: texts joined, other results as a list.
  */
 export function streamingTool<const Source extends SchemaSource = JsonObject>(
   spec: StreamingToolSpec<Source>,

@@ -2,7 +2,7 @@ import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import { startTimer } from '../base/timers.ts';
 
-/** Gives work a signal that also aborts after `ms`. Rejects with `timed_out` then, or with the outer signal's reason. */
+/** Runs `work` with a signal that also aborts after `ms`. Rejects with `timed_out` then, or with the outer signal's reason. */
 export async function withTimeLimit<T>(
   { signal, ms, what }: { readonly signal: AbortSignal; readonly ms: number; readonly what: string },
   work: (signal: AbortSignal) => Promise<T>,

@@ -3,7 +3,7 @@ import { addBuiltIn, requireGemini } from './gemini-models.ts';
 
 const name = 'url_context';
 
-/** Lets a Gemini model read the pages whose addresses are in the conversation. */
+/** Lets a Gemini model read the pages whose URLs are in the conversation. */
 export const urlContext: Tool = {
   kind: 'tool',
   name,

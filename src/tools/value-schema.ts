@@ -6,22 +6,22 @@ import { compileJsonSchema, type JsonSchemaCheck, pathText } from './json-schema
 import { jsonSchemaFrom } from './schema-dialects.ts';
 import type { SchemaSource, StandardResult, StandardSchema } from './schema-types.ts';
 
-/** A value that fits, with defaults filled in, or what is wrong with it: one sentence each, starting with the path. */
+/** A valid value, with defaults filled in, or its problems: one sentence each, starting with the path. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface ValueSchema<T> {
-  /** JSON Schema, as a model is told it. */
+  /** The JSON Schema for the model. */
   readonly json: JsonObject;
-  /** Never changes the value it is given. A promise only where there is something to wait for. */
+  /** Never changes the given value. Returns a promise only for asynchronous checks. */
   check(value: unknown): MaybePromise<Checked<T>>;
 }
 
-/** A model that gets more than this at once does not mend it better. */
+/** Problems in one response: more do not help a model. */
 const maxProblems = 20;
 
-/** Reads a schema source. Throws ConfigurationException when it is of no kind that can be told to a model. */
+/** Reads a schema. Throws ConfigurationException when it cannot become JSON Schema. */
 export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
   if (isZodType(source)) return { json: zodToJson(source), check: (value) => checkZod(source, value) };
   if (isStandard(source)) return { json: standardToJson(source), check: (value) => checkStandard(source, value) };
@@ -43,10 +43,10 @@ export function valueSchema<T>(source: SchemaSource<T>): ValueSchema<T> {
   };
 }
 
-/** By shape, not by class: an agent may bring its own copy of zod. */
+/** Checks a member, not the class: an agent may have its own copy of zod. */
 const isZodType = <T>(source: SchemaSource<T>): source is z.ZodType<T> => '_zod' in source;
 
-/** Of a zod 3 type only the older zod's own check below knows what to say. */
+/** A zod 3 type is excluded here: `valueSchema` rejects it with its own message. */
 const isStandard = <T>(source: StandardSchema<T> | JsonObject): source is StandardSchema<T> =>
   '~standard' in source && !('safeParse' in source);
 

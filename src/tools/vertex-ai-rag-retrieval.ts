@@ -21,7 +21,7 @@ const schema = lazily(() =>
 /** Corpora as full resource names: `projects/…/ragCorpora/…`. */
 export type VertexAiRagRetrievalOptions = z.input<ReturnType<typeof schema>>;
 
-/** Lets a Gemini model on Vertex AI look things up in RAG corpora. Throws ConfigurationException for unfit options. */
+/** Lets a Gemini model on Vertex AI search RAG corpora. Throws ConfigurationException for invalid options. */
 export function vertexAiRagRetrieval(options: VertexAiRagRetrievalOptions): Tool {
   const { name, description, ...store } = parseOptions('vertex_ai_rag_retrieval', schema(), options);
   const { ragCorpora, ragResources, similarityTopK, vectorDistanceThreshold } = store;

@@ -26,7 +26,7 @@ const schema = lazily(() =>
 /** Full resource names: `projects/…/dataStores/…` or `projects/…/engines/…`, one of the two. */
 export type VertexAiSearchOptions = z.input<ReturnType<typeof schema>>;
 
-/** Lets a Gemini model on Vertex AI search a data store of one's own. Throws ConfigurationException for unfit options. */
+/** Lets a Gemini model on Vertex AI search a data store. Throws ConfigurationException for invalid options. */
 export function vertexAiSearch(options: VertexAiSearchOptions): Tool {
   const { dataStoreId, searchEngineId, dataStoreSpecs, filter, maxResults } = parseOptions(name, schema(), options);
   const source = {

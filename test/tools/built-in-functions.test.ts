@@ -137,6 +137,6 @@ it('asks an example provider for samples that fit the message', async () => {
 
 it('refuses examples that are none', () => {
   for (const args of [undefined, {}, { examples: 'x' }, { examples: [{ input: 1, output: 'x' }] }, { exampels: [] }]) {
-    expect(() => builtIn('example_tool', args)).toThrow(/"example_tool" is not set up well/);
+    expect(() => builtIn('example_tool', args)).toThrow(/"example_tool" has invalid options/);
   }
 });

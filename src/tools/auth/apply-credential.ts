@@ -10,7 +10,7 @@ export interface RequestAdditions {
 
 const none: RequestAdditions = { headers: {}, query: {}, cookies: {} };
 
-/** Shows a credential the way the scheme wants it. Throws ConfigurationException when the two do not fit. */
+/** Adds a credential as the scheme requires. Throws ConfigurationException when the two do not fit. */
 export function credentialAdditions(scheme: AuthScheme, credential: AuthCredential): RequestAdditions {
   if (scheme.type === 'apiKey') return apiKeyAdditions(scheme, credential);
   const { http, oauth2, apiKey } = credential;
@@ -20,7 +20,7 @@ export function credentialAdditions(scheme: AuthScheme, credential: AuthCredenti
   }
   const token = oauth2?.accessToken ?? http?.credentials.token ?? apiKey;
   if (token === undefined) {
-    throw new AppError('ConfigurationException', `A credential of type "${credential.authType}" holds nothing to show`);
+    throw new AppError('ConfigurationException', `A credential of type "${credential.authType}" has no secret to send`);
   }
   const word = scheme.type === 'http' && scheme.scheme.toLowerCase() !== 'bearer' ? scheme.scheme : 'Bearer';
   return authorization(`${word} ${token}`);

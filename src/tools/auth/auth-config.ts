@@ -6,7 +6,7 @@ import { lenient } from '../../schemas/lenient.ts';
 import { parseOptions } from '../options.ts';
 
 const schemas = lazily(() => {
-  /** Names with descriptions, as OpenAPI has them, or just names. */
+  /** Names with descriptions, as in OpenAPI, or names only. */
   const scopes = z.union([z.record(z.string(), z.unknown()), z.array(z.string())]);
   const flow = lenient({
     authorizationUrl: z.string().optional(),
@@ -53,7 +53,7 @@ const schemas = lazily(() => {
     /** The JSON of a service account key. */
     serviceAccountCredential: z.record(z.string(), z.unknown()).optional(),
     scopes: z.array(z.string()).default(['https://www.googleapis.com/auth/cloud-platform']),
-    /** Takes the credential of the machine the server runs on. */
+    /** Uses the Google credential of this machine. */
     useDefaultCredential: z.boolean().default(false),
     /** An ID token for `audience` instead of an access token. */
     useIdToken: z.boolean().default(false),
@@ -84,7 +84,7 @@ const schemas = lazily(() => {
 type Schemas = ReturnType<typeof schemas>;
 
 export type Scopes = z.infer<Schemas['scopes']>;
-/** How a service wants to be shown a credential: an OpenAPI 3 security scheme, or OpenID Connect with its endpoints. */
+/** How a service takes a credential: an OpenAPI 3 security scheme, or OpenID Connect with its endpoints. */
 export type AuthScheme = z.infer<Schemas['authScheme']>;
 export type OAuth2Auth = z.infer<Schemas['oauth2']>;
 export type ServiceAccount = z.infer<Schemas['serviceAccount']>;
@@ -98,19 +98,19 @@ export const scopeNames = (scopes: Scopes): readonly string[] => (Array.isArray(
 export const credentialFrom = (value: unknown): AuthCredential | undefined =>
   schemas().authCredential.safeParse(value).data;
 
-/** Reads an AuthConfig and gives it a key when it has none. Throws ConfigurationException. */
+/** Parses an AuthConfig and adds a key if it has none. Throws ConfigurationException. */
 export function authConfigFrom(value: unknown): AuthConfig {
   const config = parseOptions('authentication', schemas().authConfig, value);
   return { ...config, credentialKey: config.credentialKey ?? keyFor(config) };
 }
 
-/** The same scheme and client share a credential. Secrets stay out, for the key shows in events. */
+/** Equal schemes and clients share a credential. The key contains no secrets, because events show it. */
 function keyFor({ authScheme, rawAuthCredential }: z.infer<Schemas['authConfig']>): string {
   const about = JSON.stringify([authScheme, rawAuthCredential?.authType, rawAuthCredential?.oauth2?.clientId]);
   return `adk_${nodeCrypto().createHash('sha256').update(about).digest('hex').slice(0, 24)}`;
 }
 
-/** The AuthConfig as it may leave the server: whatever lets someone act as the client or as the account is taken out. */
+/** The AuthConfig without secrets: nothing in it lets a reader act as the client or the account. */
 export function publicAuthConfig(config: AuthConfig): JsonObject {
   return {
     ...config,

@@ -13,39 +13,39 @@ import {
 import { type CredentialStore, InMemoryCredentials } from './credential-store.ts';
 import {
   addressesIn,
-  answeredCredential,
-  type OAuthSetting,
+  credentialInAnswer,
+  type OAuthContext,
   oauthTask,
   outboundFor,
-  prepared,
-  tradedCredential,
+  withAuthorizationUri,
+  exchangedCredential,
 } from './exchange.ts';
 import { processSecret } from './server-secret.ts';
 import { isMachineAccount, serviceAccountAccess } from './service-account.ts';
 
-/** What of a tool's context it takes to get a credential. */
-export type CredentialAsker = Pick<ToolContext, 'session' | 'signal' | 'getAuthResponse' | 'requestCredential'> & {
+/** The part of a tool's context that is needed to get a credential. */
+export type CredentialContext = Pick<ToolContext, 'session' | 'signal' | 'getAuthResponse' | 'requestCredential'> & {
   readonly run?: Pick<ToolContext['run'], 'credentials'>;
 };
 
 export interface CredentialSourceOptions extends Reach {
-  /** Addresses that the author wrote down. Default: those in the config. */
+  /** URLs that the author configured. Default: those in the config. */
   readonly named?: readonly (string | undefined)[];
 }
 
-/** Seconds before its end at which a token is no longer worth using. */
+/** Seconds before its expiry from which a token is not used. */
 const margin = 60;
 
 /**
- * Gets tools their credential, whatever it takes: a key as configured, a token for the client or the service account,
- * or one that the user grants. Secrets never reach events; tokens are kept in the store, and renewed.
+ * Gets credentials for tools: a configured key, a token for the client or the service account, or one that the user
+ * grants. Secrets never reach events; tokens are kept in the store, and renewed.
  */
 export class CredentialSource {
   readonly config: AuthConfig;
   readonly #store: CredentialStore;
   readonly #outbound: OutboundFetch;
   readonly #reach: Reach;
-  /** Tokens being fetched, so that parallel calls fetch (and rotate) once. */
+  /** Fetches in progress, so that parallel calls fetch (and rotate) a token once. */
   readonly #pending = new Map<string, Promise<AuthCredential>>();
 
   /** `config` is an ADK AuthConfig. Throws ConfigurationException. */
@@ -60,7 +60,7 @@ export class CredentialSource {
     this.#outbound = outboundFor(options.publicOnly ? [] : (options.named ?? addressesIn(this.config)));
   }
 
-  /** Throws ConfigurationException when the credential must not be shown to the service at this address. */
+  /** Throws ConfigurationException when the credential must not be sent to the service at this URL. */
   checkService(address: string): void {
     const own = this.config.rawAuthCredential;
     const { machineCredential: allowed = 'anywhere' } = this.#reach;
@@ -68,24 +68,24 @@ export class CredentialSource {
     if (allowed === 'anywhere' || (allowed === 'google' && isGoogleApi(address))) return;
     throw new AppError(
       'ConfigurationException',
-      `The credential of this machine may not be shown to "${new URL(address).host}": run the server with --allow-config-credentials to allow it`,
+      `The credential of this machine may not be sent to "${new URL(address).host}": run the server with --allow-config-credentials to allow it`,
     );
   }
 
   /**
-   * A credential that is good now, or `undefined` once the user has been asked for it: the call is run again with the
-   * answer. Throws `unauthenticated` when the credential cannot be had.
+   * A valid credential, or `undefined` after it was requested from the user: the call runs again when the user answers.
+   * Throws `unauthenticated` when the credential cannot be obtained.
    */
-  async get(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
+  async get(ctx: CredentialContext): Promise<AuthCredential | undefined> {
     const { authScheme, rawAuthCredential: own } = this.config;
     if (isServiceAccount(own)) return this.#serverToken(own, ctx);
     if (authScheme.type === 'oauth2' && isClientOnly(authScheme)) return this.#serverToken(own, ctx);
     if (own?.apiKey !== undefined || own?.http || own?.oauth2?.accessToken !== undefined) return own;
-    return (await this.#known(ctx)) ?? (await this.#answered(ctx)) ?? (await this.#ask(ctx));
+    return (await this.#stored(ctx)) ?? (await this.#fromAnswer(ctx)) ?? (await this.#requestFromUser(ctx));
   }
 
-  /** The service did not take the credential: the next call gets a renewed one, or asks again. */
-  async refused(ctx: ToolContext): Promise<void> {
+  /** Call it when the service rejected the credential: the next `get` renews it, or requests it again. */
+  async invalidate(ctx: ToolContext): Promise<void> {
     for (const owner of [ctx.session, server]) {
       const known = await this.#store.load(owner, this.config.credentialKey);
       if (known?.oauth2?.refreshToken !== undefined) {
@@ -96,32 +96,32 @@ export class CredentialSource {
     }
   }
 
-  /** A token that belongs to the server rather than to a user. */
-  async #serverToken(own: AuthCredential | undefined, ctx: CredentialAsker): Promise<AuthCredential> {
+  /** A token of this server, not of a user. */
+  async #serverToken(own: AuthCredential | undefined, ctx: CredentialContext): Promise<AuthCredential> {
     const known = await this.#store.load(server, this.config.credentialKey);
     if (known?.oauth2 && isFresh(known.oauth2)) return known;
     return this.#once(server, async () => {
-      const task = oauthTask(this.config, await this.#setting(server, ctx));
-      const { ownAccess } = await import('./oauth-grants.ts');
+      const task = oauthTask(this.config, await this.#oauthContext(server, ctx));
+      const { clientTokens } = await import('./oauth-grants.ts');
       const oauth2 = task
-        ? await ownAccess(task, ctx.signal)
+        ? await clientTokens(task, ctx.signal)
         : await serviceAccountAccess(own?.serviceAccount ?? defaultAccount, this.#outbound, ctx.signal);
       return this.#save(server, { authType: own?.authType ?? 'oauth2', oauth2 });
     });
   }
 
-  async #known(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
+  async #stored(ctx: CredentialContext): Promise<AuthCredential | undefined> {
     const { session, signal } = ctx;
     const known = await this.#store.load(session, this.config.credentialKey);
     const { oauth2 } = known ?? {};
     if (!known || !oauth2 || isFresh(oauth2)) return known;
-    const task = oauthTask(this.config, await this.#setting(session, ctx));
+    const task = oauthTask(this.config, await this.#oauthContext(session, ctx));
     const { refreshToken } = oauth2;
     if (task && refreshToken !== undefined) {
       try {
         return await this.#once(session, async () => {
-          const { refreshAccess } = await import('./oauth-grants.ts');
-          return this.#save(session, { ...known, oauth2: await refreshAccess(task, refreshToken, signal) });
+          const { refreshedTokens } = await import('./oauth-grants.ts');
+          return this.#save(session, { ...known, oauth2: await refreshedTokens(task, refreshToken, signal) });
         });
       } catch (error) {
         signal.throwIfAborted();
@@ -132,20 +132,25 @@ export class CredentialSource {
     return undefined;
   }
 
-  async #answered(ctx: CredentialAsker): Promise<AuthCredential | undefined> {
+  async #fromAnswer(ctx: CredentialContext): Promise<AuthCredential | undefined> {
     const answer = ctx.getAuthResponse(publicAuthConfig(this.config));
-    const given = answer && answeredCredential(answer);
+    const given = answer && credentialInAnswer(answer);
     if (!given) return undefined;
     return this.#once(ctx.session, async () =>
-      this.#save(ctx.session, await tradedCredential(this.config, given, await this.#setting(ctx.session, ctx))),
+      this.#save(
+        ctx.session,
+        await exchangedCredential(this.config, given, await this.#oauthContext(ctx.session, ctx)),
+      ),
     );
   }
 
-  async #ask(ctx: CredentialAsker): Promise<undefined> {
-    ctx.requestCredential(publicAuthConfig(await prepared(this.config, await this.#setting(ctx.session, ctx))));
+  async #requestFromUser(ctx: CredentialContext): Promise<undefined> {
+    ctx.requestCredential(
+      publicAuthConfig(await withAuthorizationUri(this.config, await this.#oauthContext(ctx.session, ctx))),
+    );
   }
 
-  async #setting(owner: SessionOwner, { run, signal }: CredentialAsker): Promise<OAuthSetting> {
+  async #oauthContext(owner: SessionOwner, { run, signal }: CredentialContext): Promise<OAuthContext> {
     const secret = run?.credentials ? await run.credentials.secret() : await processSecret();
     return { owner, signal, secret, outbound: this.#outbound };
   }
@@ -158,7 +163,7 @@ export class CredentialSource {
   async #once(owner: SessionOwner, work: () => Promise<AuthCredential>): Promise<AuthCredential> {
     const key = JSON.stringify([owner.appName, owner.userId]);
     const running = this.#pending.get(key);
-    // Another call's failure may be that it was cancelled, so this one tries for itself.
+    // The other call may have failed because it was cancelled, so this call tries, too.
     if (running) return running.catch(() => this.#once(owner, work));
     const started = work().finally(() => this.#pending.delete(key));
     this.#pending.set(key, started);
@@ -166,7 +171,7 @@ export class CredentialSource {
   }
 }
 
-/** Whose tokens of the server's own are; no app has an empty name. */
+/** The owner of this server's tokens; no app has an empty name. */
 const server: SessionOwner = { appName: '', userId: '' };
 const defaultAccount = {
   scopes: ['https://www.googleapis.com/auth/cloud-platform'],

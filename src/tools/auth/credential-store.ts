@@ -2,14 +2,14 @@ import type { MaybePromise } from '../../core/runtime.ts';
 import type { SessionOwner } from '../../schemas/session.ts';
 import type { AuthCredential } from './auth-config.ts';
 
-/** Keeps the credentials users have granted, so that they are asked once. */
+/** Stores the credentials that users have granted, so that each is requested once. */
 export interface CredentialStore {
   load(owner: SessionOwner, credentialKey: string): MaybePromise<AuthCredential | undefined>;
   save(owner: SessionOwner, credentialKey: string, credential: AuthCredential): MaybePromise<void>;
   delete(owner: SessionOwner, credentialKey: string): MaybePromise<void>;
 }
 
-/** Keeps credentials for the life of the process, the most recently used first when there are too many. */
+/** Stores credentials until the process ends. Above its limit it drops the least recently used. */
 export class InMemoryCredentials implements CredentialStore {
   readonly #credentials = new Map<string, AuthCredential>();
   readonly #limit: number;

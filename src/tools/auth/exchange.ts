@@ -13,15 +13,15 @@ import {
 import type { OAuthTask } from './oauth-grants.ts';
 import type { OAuthAccess } from './oauth-server.ts';
 import { openSealed, processSecret, sealText, type ServerSecret } from './server-secret.ts';
-import { writtenCredential } from './written-credential.ts';
+import { credentialFromText } from './text-credential.ts';
 
-/** Where a stored AuthConfig holds the one the tool asked with. */
+/** The key in a stored AuthConfig for the encrypted one of the tool. */
 const sealKey = 'sealed';
 
 /**
- * Deals with AuthConfigs that a tool has put together by itself. A config that already has its authorization address
- * comes from a credential source, which keeps the client's secret to itself and trades the answer on its own. The OAuth
- * library is loaded when it is needed.
+ * Handles AuthConfigs that a tool has made itself. A config that already has an authorization URL comes from a
+ * CredentialSource, which keeps the client's secret and exchanges the answer itself. The OAuth library is loaded on
+ * first use.
  */
 export function credentialExchanger(secret: ServerSecret = processSecret): CredentialExchanger {
   const ownConfig = async (request: CredentialRequest): Promise<AuthConfig | undefined> => {
@@ -29,7 +29,7 @@ export function credentialExchanger(secret: ServerSecret = processSecret): Crede
     const text = typeof sealed === 'string' ? openSealed(sealed, aboutOf(request), await secret()) : undefined;
     return text === undefined ? undefined : authConfigFrom(JSON.parse(text));
   };
-  const settingOf = async (config: AuthConfig, owner: SessionOwner, signal: AbortSignal): Promise<OAuthSetting> => ({
+  const contextOf = async (config: AuthConfig, owner: SessionOwner, signal: AbortSignal): Promise<OAuthContext> => ({
     owner,
     signal,
     secret: await secret(),
@@ -46,25 +46,25 @@ export function credentialExchanger(secret: ServerSecret = processSecret): Crede
     async prepare(request, signal) {
       const config = (await ownConfig(request)) ?? authConfigFrom(request.authConfig);
       if (isPrepared(config)) return publicAuthConfig(config);
-      return publicAuthConfig(await prepared(config, await settingOf(config, request.owner, signal)));
+      return publicAuthConfig(await withAuthorizationUri(config, await contextOf(config, request.owner, signal)));
     },
     async exchange({ answer, ...request }, signal) {
       const shown = authConfigFrom(request.authConfig);
-      const given = answeredCredential(answer) ?? writtenCredential(answer, shown);
+      const given = credentialInAnswer(answer) ?? credentialFromText(answer, shown);
       if (!given || isPrepared(shown) || !isOAuth(shown) || given.oauth2?.accessToken !== undefined) return given;
       const config = await ownConfig(request);
-      return config && tradedCredential(config, given, await settingOf(config, request.owner, signal));
+      return config && exchangedCredential(config, given, await contextOf(config, request.owner, signal));
     },
   };
 }
 
-/** What a seal is good for: this call of this user. Forks of the session have the same calls. */
+/** Binds a sealed config to one call of one user. Not to the session, because its forks have the same calls. */
 const aboutOf = ({ owner: { appName, userId }, functionCallId }: CredentialRequest): string =>
   JSON.stringify(['auth config', appName, userId, functionCallId]);
 
 const isOAuth = ({ authScheme: { type } }: AuthConfig): boolean => type === 'oauth2' || type === 'openIdConnect';
 
-/** The way to authorization servers that the author named. */
+/** A fetch for authorization servers; `named` are the URLs that the author configured. */
 export function outboundFor(named: readonly (string | undefined)[]): OutboundFetch {
   const load = lazily(async () => {
     const { outboundFetch } = await import('../../base/outbound-fetch.ts');
@@ -74,7 +74,7 @@ export function outboundFor(named: readonly (string | undefined)[]): OutboundFet
 }
 const maxAnswerBytes = 1_000_000;
 
-/** The addresses a config names. */
+/** The URLs in a config. */
 export function addressesIn({ authScheme, rawAuthCredential }: AuthConfig): (string | undefined)[] {
   const keyServer = rawAuthCredential?.serviceAccount?.serviceAccountCredential?.['token_uri'];
   const ofKey = typeof keyServer === 'string' ? [keyServer] : [];
@@ -87,8 +87,8 @@ export function addressesIn({ authScheme, rawAuthCredential }: AuthConfig): (str
   return [...addresses.filter((address) => typeof address === 'string'), ...ofKey];
 }
 
-/** For whom an authorization server is asked, and how. */
-export interface OAuthSetting extends OAuthAccess {
+/** For whom a request to an authorization server is made, and how. */
+export interface OAuthContext extends OAuthAccess {
   readonly owner: SessionOwner;
   readonly secret: string;
 }
@@ -96,29 +96,29 @@ export interface OAuthSetting extends OAuthAccess {
 const isPrepared = ({ exchangedAuthCredential }: AuthConfig): boolean =>
   exchangedAuthCredential?.oauth2?.authUri !== undefined;
 
-/** With the address to visit, where the scheme has one. */
-export async function prepared(config: AuthConfig, setting: OAuthSetting): Promise<AuthConfig> {
-  const task = oauthTask(config, setting);
+/** The config with the URL that the user has to visit, if the scheme has one. */
+export async function withAuthorizationUri(config: AuthConfig, context: OAuthContext): Promise<AuthConfig> {
+  const task = oauthTask(config, context);
   if (!task) return config;
-  const { askForAccess } = await import('./oauth-grants.ts');
+  const { authorizationRequest } = await import('./oauth-grants.ts');
   const { authType } = config.rawAuthCredential ?? { authType: 'oauth2' as const };
-  return { ...config, exchangedAuthCredential: { authType, oauth2: await askForAccess(task, setting.signal) } };
+  return { ...config, exchangedAuthCredential: { authType, oauth2: await authorizationRequest(task, context.signal) } };
 }
 
-/** The credential in an answer: tokens for a code, other credentials as they are. */
-export async function tradedCredential(
+/** The credential in an answer. Exchanges a code for tokens; other credentials stay unchanged. */
+export async function exchangedCredential(
   config: AuthConfig,
   given: AuthCredential,
-  setting: OAuthSetting,
+  context: OAuthContext,
 ): Promise<AuthCredential> {
-  const task = oauthTask(config, setting);
+  const task = oauthTask(config, context);
   if (!task || !given.oauth2 || given.oauth2.accessToken !== undefined) return given;
-  const { tradeAnswer } = await import('./oauth-grants.ts');
-  return { authType: given.authType, oauth2: await tradeAnswer(task, given.oauth2, setting.signal) };
+  const { exchangeCode } = await import('./oauth-grants.ts');
+  return { authType: given.authType, oauth2: await exchangeCode(task, given.oauth2, context.signal) };
 }
 
-/** What a client sends back: the completed AuthConfig, or just the credential. */
-export function answeredCredential(answer: JsonObject): AuthCredential | undefined {
+/** The credential that a client sent: in a completed AuthConfig, or by itself. */
+export function credentialInAnswer(answer: JsonObject): AuthCredential | undefined {
   const candidates = [
     answer['exchangedAuthCredential'] ?? answer['exchanged_auth_credential'],
     answer['rawAuthCredential'] ?? answer['raw_auth_credential'],
@@ -131,9 +131,9 @@ export function answeredCredential(answer: JsonObject): AuthCredential | undefin
   return undefined;
 }
 
-/** What there is to do at an authorization server for a config; `undefined`: nothing, it is no OAuth. */
-export function oauthTask(config: AuthConfig, setting: Omit<OAuthSetting, 'signal'>): OAuthTask | undefined {
+/** What requests to the config's authorization server need. `undefined` when the scheme is not OAuth. */
+export function oauthTask(config: AuthConfig, context: Omit<OAuthContext, 'signal'>): OAuthTask | undefined {
   const { authScheme: scheme, credentialKey, rawAuthCredential } = config;
   if (scheme.type !== 'oauth2' && scheme.type !== 'openIdConnect') return undefined;
-  return rawAuthCredential?.oauth2 && { scheme, credentialKey, client: rawAuthCredential.oauth2, ...setting };
+  return rawAuthCredential?.oauth2 && { scheme, credentialKey, client: rawAuthCredential.oauth2, ...context };
 }

@@ -5,8 +5,8 @@ const missing =
   'This machine has no Google credential: gcloud auth application-default login makes one, GOOGLE_APPLICATION_CREDENTIALS names one';
 
 /**
- * Tokens of the credential this machine has, for some scopes. Google's library finds it, on first use, and renews it.
- * The function throws `unavailable` when there is none.
+ * Returns a function that gets tokens from the Google credential of this machine, for some scopes. Google's library
+ * finds the credential on first use, and renews it. The function throws `unavailable` without a credential.
  */
 export function machineToken(scopes: readonly string[]): (signal: AbortSignal) => Promise<string> {
   let finding: Promise<{ getAccessToken(): Promise<string | null | undefined> }> | undefined;
@@ -27,6 +27,6 @@ export function machineToken(scopes: readonly string[]): (signal: AbortSignal) =
   };
 }
 
-/** The same for all services of Google Cloud. */
+/** The same with the scope for all services of Google Cloud. */
 export const cloudToken = (): ((signal: AbortSignal) => Promise<string>) =>
   machineToken(['https://www.googleapis.com/auth/cloud-platform']);

@@ -13,27 +13,27 @@ import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { AuthScheme, OAuth2Auth } from './auth-config.ts';
 import { type OAuthServer, oauthServer } from './oauth-server.ts';
-import { isOwnState, newState, type OAuthRequest, spendState, verifierFor } from './oauth-state.ts';
+import { isOwnState, newState, type OAuthRequest, markStateUsed, verifierFor } from './oauth-state.ts';
 
 const timeLimitMs = 30_000;
 
-/** A scheme, the client that uses it, and for whom. */
+/** A scheme, its client, and the owner of the credential. */
 export interface OAuthTask extends OAuthRequest {
   readonly scheme: AuthScheme;
   readonly client: OAuth2Auth;
   readonly outbound: OutboundFetch;
 }
 
-/** The client with the address where the user grants access. */
-export function askForAccess(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
-  return atServer(task, signal, async ({ configuration, scopes }) => {
+/** The client with the authorization URL, where the user grants access. */
+export function authorizationRequest(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
+  return withOAuthServer(task, signal, async ({ configuration, scopes }) => {
     const { clientId, redirectUri, audience } = task.client;
     const state = newState(task);
     const address = buildAuthorizationUrl(configuration, {
       response_type: 'code',
       scope: scopes.join(' '),
       state,
-      // Google's way of asking for a refresh token; others do not mind.
+      // Google needs these two for a refresh token; other servers ignore them.
       access_type: 'offline',
       prompt: 'consent',
       code_challenge: await calculatePKCECodeChallenge(verifierFor(state, task)),
@@ -45,29 +45,29 @@ export function askForAccess(task: OAuthTask, signal: AbortSignal): Promise<OAut
   });
 }
 
-/** Tokens for what the authorization server sent back with the user. Throws `unauthenticated` when that is not good. */
-export function tradeAnswer(task: OAuthTask, answer: OAuth2Auth, signal: AbortSignal): Promise<OAuth2Auth> {
-  return atServer(task, signal, async ({ configuration, isPlain }) => {
+/** Exchanges the authorization server's answer for tokens. Throws `unauthenticated` for an invalid answer. */
+export function exchangeCode(task: OAuthTask, answer: OAuth2Auth, signal: AbortSignal): Promise<OAuth2Auth> {
+  return withOAuthServer(task, signal, async ({ configuration, isPlain }) => {
     const address = returnAddress(answer, task.client.redirectUri);
     if (isPlain) address.searchParams.delete('iss');
     const state = address.searchParams.get('state') ?? '';
     if (!isOwnState(state, task)) {
-      const why = 'was not asked for by this user, came too late, or came before';
+      const why = 'was requested by another user, came too late, or was used before';
       throw new AppError('unauthenticated', `The answer of the authorization server ${why}`);
     }
-    if (address.searchParams.has('code')) spendState(state);
+    if (address.searchParams.has('code')) markStateUsed(state);
     const checks = { expectedState: state, pkceCodeVerifier: verifierFor(state, task) };
     return tokensFrom(await authorizationCodeGrant(configuration, address, checks));
   });
 }
 
 /**
- * Where the user came back to, reported whole or as the parts that matter. Its query counts; the address itself is the one
- * that was configured, for that is what the server was told to send the user to.
+ * The URL that the user was redirected to, which clients send whole or in parts. Only its query is used: the rest is the
+ * configured redirect URI, because it must equal the one in the authorization request.
  */
 function returnAddress({ authResponseUri, redirectUri, authCode, state }: OAuth2Auth, configured?: string): URL {
   const text = authResponseUri ?? redirectUri ?? configured ?? '';
-  if (!URL.canParse(text)) throw new AppError('unauthenticated', 'The answer does not say where the user came back to');
+  if (!URL.canParse(text)) throw new AppError('unauthenticated', 'The answer has no redirect URI');
   const reported = new URL(text);
   const address = configured !== undefined && URL.canParse(configured) ? new URL(configured) : reported;
   if (address !== reported) for (const [key, value] of reported.searchParams) address.searchParams.set(key, value);
@@ -76,9 +76,9 @@ function returnAddress({ authResponseUri, redirectUri, authCode, state }: OAuth2
   return address;
 }
 
-/** Tokens for the client itself. */
-export function ownAccess(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
-  return atServer(task, signal, async ({ configuration, scopes }) => {
+/** Gets tokens for the client itself (client credentials grant). */
+export function clientTokens(task: OAuthTask, signal: AbortSignal): Promise<OAuth2Auth> {
+  return withOAuthServer(task, signal, async ({ configuration, scopes }) => {
     const { audience } = task.client;
     return tokensFrom(
       await clientCredentialsGrant(configuration, {
@@ -89,15 +89,15 @@ export function ownAccess(task: OAuthTask, signal: AbortSignal): Promise<OAuth2A
   });
 }
 
-/** Fresh tokens; the refresh token is kept when the server sends no new one. */
-export function refreshAccess(task: OAuthTask, refreshToken: string, signal: AbortSignal): Promise<OAuth2Auth> {
-  return atServer(task, signal, async ({ configuration }) => ({
+/** Gets new tokens. Keeps the refresh token when the server sends no new one. */
+export function refreshedTokens(task: OAuthTask, refreshToken: string, signal: AbortSignal): Promise<OAuth2Auth> {
+  return withOAuthServer(task, signal, async ({ configuration }) => ({
     refreshToken,
     ...tokensFrom(await refreshTokenGrant(configuration, refreshToken)),
   }));
 }
 
-async function atServer<T>(
+async function withOAuthServer<T>(
   task: OAuthTask,
   signal: AbortSignal,
   work: (server: OAuthServer) => Promise<T>,
@@ -115,7 +115,7 @@ async function atServer<T>(
   });
 }
 
-/** The server's own words; the library's are about the library. */
+/** The server's error text; the library's message only describes the library. */
 function reasonOf(error: unknown): string {
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
     return error.error_description === undefined ? error.error : `${error.error} (${error.error_description})`;

@@ -16,24 +16,24 @@ import { isJsonObject } from '../../base/json.ts';
 import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import { type AuthScheme, type OAuth2Auth, scopeNames } from './auth-config.ts';
 
-/** An OAuth 2 client at its authorization server, and what it asks for. */
+/** An OAuth 2 client at its authorization server, with its scopes and grant type. */
 export interface OAuthServer {
   readonly configuration: Configuration;
   readonly scopes: readonly string[];
   readonly grant: 'code' | 'clientCredentials';
-  /** Plain OAuth 2: there is no issuer to hold answers against. */
+  /** Plain OAuth 2: there is no issuer to check answers against. */
   readonly isPlain: boolean;
 }
 
-/** How the server is asked. */
+/** How requests to the server are made. */
 export interface OAuthAccess {
   readonly outbound: OutboundFetch;
   readonly signal: AbortSignal;
 }
 
 /**
- * The server behind a scheme. OpenID Connect by address is discovered, so this may use the network; requests made
- * with the configuration stop when the signal aborts. Throws ConfigurationException.
+ * The authorization server of a scheme. Uses the network for OpenID Connect discovery. Requests with the returned
+ * configuration stop when the signal aborts. Throws ConfigurationException.
  */
 export async function oauthServer(scheme: AuthScheme, client: OAuth2Auth, access: OAuthAccess): Promise<OAuthServer> {
   if (client.clientId === undefined)
@@ -106,7 +106,7 @@ function configurationOf(metadata: ServerMetadata, client: OAuth2Auth, fetcher: 
   const configuration = new Configuration(metadata, clientId, clientSecret, clientAuthentication(client));
   configuration[customFetch] = fetcher;
   if (metadata.token_endpoint !== undefined && isLoopback(new URL(metadata.token_endpoint).hostname)) {
-    // Anywhere else tokens travel encrypted or not at all.
+    // All other servers must use https.
     allowInsecureRequests(configuration);
   }
   return configuration;
@@ -122,12 +122,12 @@ function clientAuthentication({ clientSecret, tokenEndpointAuthMethod }: OAuth2A
 const boundFetch =
   ({ outbound, signal }: OAuthAccess): Fetch =>
   (url, options) =>
-    // The library's signal is its own time limit; ours has one, too.
+    // Replaces the library's signal, which is only a time limit; ours has one, too.
     outbound(url, { ...options, signal });
 
 /**
- * For servers known by their endpoints only: the ID token some of them add cannot be checked against an issuer and is
- * not needed, and `token_type`, which some leave out, can only be bearer.
+ * For servers known by their endpoints only. Some add an ID token, which is not needed and cannot be checked without an
+ * issuer; some omit `token_type`, which can only be bearer.
  */
 const plainFetch =
   (access: OAuthAccess): Fetch =>

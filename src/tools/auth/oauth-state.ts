@@ -1,11 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SessionOwner } from '../../schemas/session.ts';
 
-/** Whom an authorization is asked for. */
+/** For whom an authorization is requested. */
 export interface OAuthRequest {
   readonly owner: SessionOwner;
   readonly credentialKey: string;
-  /** What only this server knows, and the replicas beside it. */
+  /** A secret of this server and its replicas. */
   readonly secret: string;
 }
 
@@ -13,8 +13,8 @@ export interface OAuthRequest {
 const lifetimeSeconds = 3600;
 
 /**
- * A random `state` that proves for whom it was made, and when. Nothing has to be kept between question and answer, so an
- * answer is good on another replica and after a restart, but not in another user's hands.
+ * A random, signed `state` with its owner and time. Nothing is stored between request and answer, so another replica
+ * accepts the answer, also after a restart, but not from another user.
  */
 export function newState(request: OAuthRequest): string {
   const ends = Math.floor(Date.now() / 1000) + lifetimeSeconds;
@@ -22,29 +22,29 @@ export function newState(request: OAuthRequest): string {
   return `${text}.${seal('state', text, request)}`;
 }
 
-/** Whether the state was made for this request, is not too old, and was not spent. */
+/** Whether the state was made for this request, has not expired and was not used. */
 export function isOwnState(state: string, request: OAuthRequest): boolean {
   const [nonce = '', ends = '', proof = ''] = state.split('.');
   const expected = seal('state', `${nonce}.${ends}`, request);
   const isOurs = proof.length === expected.length && timingSafeEqual(Buffer.from(proof), Buffer.from(expected));
-  return isOurs && endOf(state) > Date.now() / 1000 && !spent.has(state);
+  return isOurs && endOf(state) > Date.now() / 1000 && !usedStates.has(state);
 }
 
-/** States that were answered and have not run out, oldest first. Authorization servers refuse the second use of a code, too. */
-const spent = new Set<string>();
+/** Used states that have not expired, oldest first. Authorization servers reject the second use of a code, too. */
+const usedStates = new Set<string>();
 
-/** A state is good for one answer of this process. */
-export function spendState(state: string): void {
-  for (const old of spent) {
+/** Marks a state as used: this process accepts one answer for it. */
+export function markStateUsed(state: string): void {
+  for (const old of usedStates) {
     if (endOf(old) > Date.now() / 1000) break;
-    spent.delete(old);
+    usedStates.delete(old);
   }
-  spent.add(state);
+  usedStates.add(state);
 }
 
 const endOf = (state: string): number => Number.parseInt(state.split('.')[1] ?? '', 36);
 
-/** The PKCE verifier that belongs to a state: 43 characters, not to be guessed without the server's secret. */
+/** The PKCE verifier of a state: 43 characters that cannot be guessed without the server's secret. */
 export const verifierFor = (state: string, request: OAuthRequest): string => seal('verifier', state, request);
 
 function seal(purpose: string, text: string, { owner, credentialKey, secret }: OAuthRequest): string {

@@ -1,19 +1,19 @@
 import { lazily } from '../../base/lazily.ts';
 import { nodeCrypto } from '../../base/node-crypto.ts';
 
-/** Gives what only this server knows, and the replicas beside it: the base of all that it signs and seals. */
+/** Returns the secret of this server and its replicas, from which all signatures and encryption keys derive. */
 export type ServerSecret = () => Promise<string>;
 
 const ofProcess = lazily(() => nodeCrypto().randomBytes(32).toString('base64url'));
 
-/** A secret that ends with the process: for servers that keep nothing. */
+/** A secret that lasts as long as the process: for servers without storage. */
 export const processSecret: ServerSecret = () => Promise.resolve(ofProcess());
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Seals a text so that only this server can read it, and only for what it was sealed for. */
+/** Encrypts a text for this server; `openSealed` needs the same `about`. */
 export function sealText(text: string, about: string, secret: string): string {
   const { createCipheriv, randomBytes } = nodeCrypto();
   const nonce = randomBytes(nonceBytes);
@@ -22,7 +22,7 @@ export function sealText(text: string, about: string, secret: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 }
 
-/** The sealed text; `undefined` for what this server did not seal, or sealed for something else. */
+/** Decrypts a sealed text. `undefined` if another server sealed it, or with another `about`. */
 export function openSealed(sealed: string, about: string, secret: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < nonceBytes + tagBytes) return undefined;

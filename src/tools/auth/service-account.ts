@@ -10,7 +10,7 @@ import type { OAuth2Auth, ServiceAccount } from './auth-config.ts';
 const timeLimitMs = 30_000;
 const lifetimeSeconds = 3600;
 
-/** The parts of a service account key file that are needed. */
+/** The members of a service account key file that are used. */
 const keySchema = lazily(() =>
   z.looseObject({
     client_email: z.string().min(1),
@@ -29,7 +29,7 @@ const tokenAnswerSchema = lazily(() =>
   }),
 );
 
-/** A token for a Google service account, by its key or by the machine's own credential. */
+/** A token for a Google service account, from its key or from the credential of this machine. */
 export async function serviceAccountAccess(
   account: ServiceAccount,
   outbound: OutboundFetch,
@@ -45,11 +45,11 @@ export async function serviceAccountAccess(
   });
 }
 
-/** Whether the account is the one this machine has. */
+/** Whether the account is that of this machine's credential. */
 export const isMachineAccount = (account: ServiceAccount): boolean =>
   account.useDefaultCredential || !account.serviceAccountCredential;
 
-/** Google's library finds and renews the credential of the machine. */
+/** A token of the machine's credential, which Google's library finds and renews. */
 async function machineAccess({ scopes, useIdToken, audience = '' }: ServiceAccount): Promise<OAuth2Auth> {
   const { GoogleAuth } = await import('google-auth-library');
   const auth = new GoogleAuth({ scopes });
@@ -60,7 +60,7 @@ async function machineAccess({ scopes, useIdToken, audience = '' }: ServiceAccou
   return { accessToken: token };
 }
 
-/** The JWT bearer grant (RFC 7523), at the key's own token server. */
+/** The JWT bearer grant (RFC 7523), at the token server that the key names. */
 async function keyAccess(
   account: ServiceAccount,
   key: Key,
@@ -76,7 +76,7 @@ async function keyAccess(
   const answer = tokenAnswerSchema().safeParse(await response.json().catch(() => undefined));
   const token = account.useIdToken ? answer.data?.id_token : answer.data?.access_token;
   if (!response.ok || token === undefined) {
-    throw new AppError('unauthenticated', `The token server refused "${key.client_email}" (${response.status})`);
+    throw new AppError('unauthenticated', `The token server rejected "${key.client_email}" (${response.status})`);
   }
   const { expires_in = lifetimeSeconds } = answer.data ?? {};
   return { accessToken: token, expiresAt: Math.floor(Date.now() / 1000) + expires_in };

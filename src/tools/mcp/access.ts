@@ -9,7 +9,7 @@ import { functionTool } from '../function-tool.ts';
 import { reachOf } from '../reach.ts';
 import { headerMap, type Headers, type McpOptions } from './options.ts';
 
-/** The user has to be asked first; the call is run again with what they say. */
+/** The call waits for the user, and runs again with the answer. `response` is the tool's response until then. */
 export class AwaitingUser {
   readonly response: JsonObject;
 
@@ -18,12 +18,12 @@ export class AwaitingUser {
   }
 }
 
-/** With which headers a server is spoken to, for whom. */
+/** The headers of requests to a server, per user. */
 export class McpAccess {
   readonly #options: McpOptions;
   readonly #source: CredentialSource | undefined;
 
-  /** Throws ConfigurationException when the auth config makes no sense. */
+  /** Throws ConfigurationException for an invalid auth config. */
   constructor(options: McpOptions) {
     this.#options = options;
     if (options.auth === undefined) return;
@@ -33,7 +33,7 @@ export class McpAccess {
     if ('streamableHttp' in connection) this.#source.checkService(connection.streamableHttp.url);
   }
 
-  /** The headers to ask with what the server offers; `undefined` while only the user can give the credential. */
+  /** The headers for listing; `undefined` while the credential is missing and only the user can grant it. */
   async forListing(ctx: ReadonlyContext): Promise<Headers | undefined> {
     if (!this.#source) return this.#headers(ctx);
     const { session, signal } = ctx;
@@ -42,7 +42,7 @@ export class McpAccess {
     return credential && this.#headers(ctx, credential);
   }
 
-  /** Does something with the headers of a call. A credential that the server does not take is renewed once. */
+  /** Runs `work` with the headers of a call. If the server rejects the credential, renews it and repeats `work` once. */
   async with<T>(ctx: ToolContext, work: (headers: Headers) => Promise<T>): Promise<T | AwaitingUser> {
     const source = this.#source;
     if (!source) return work(await this.#headers(ctx.run));
@@ -53,12 +53,12 @@ export class McpAccess {
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
     }
-    await source.refused(ctx);
+    await source.invalidate(ctx);
     const second = await source.get(ctx);
     return second ? work(await this.#headers(ctx.run, second)) : new AwaitingUser(pendingCredential);
   }
 
-  /** Stands for the tools of a server that lists none before the user has given access. */
+  /** Replaces the tools of a server that lists none before the user grants access. */
   grantTool(name: string): Tool {
     const { name: server } = this.#options;
     return functionTool({
@@ -90,7 +90,7 @@ export class McpAccess {
       given = await provider(ctx);
     } catch (error) {
       ctx.signal.throwIfAborted();
-      throw fail(`cannot be had: ${errorText(error)}`, error);
+      throw fail(`could not be computed: ${errorText(error)}`, error);
     }
     const checked = headerMap().safeParse(given);
     if (checked.success) return checked.data;

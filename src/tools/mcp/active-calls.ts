@@ -6,15 +6,15 @@ import type {
 } from '@modelcontextprotocol/client';
 import { abortable } from '../../base/abort.ts';
 
-/** Who answers what a server asks while it works on a call. */
+/** Answers the server's requests during a call. */
 export interface RequestHandler {
   elicit(params: ElicitRequestParams): Promise<ElicitResult>;
   sample(params: CreateMessageRequestParams): Promise<CreateMessageResult>;
 }
 
 /**
- * The calls a session is busy with. A server's question does not say which call it belongs to, and must never reach the
- * wrong user: once a server has asked one, its calls run one after another.
+ * The active calls of a session. A server's request does not name the call it belongs to, and must never reach the wrong
+ * user: after a server's first request, its calls run one after another.
  */
 export class ActiveCalls {
   readonly #active = new Set<RequestHandler>();
@@ -35,12 +35,13 @@ export class ActiveCalls {
     }
   }
 
-  /** The one a question must be for. Throws when that cannot be told. */
+  /** The handler of the only active call. Throws without one, and when several calls are active. */
   onlyOne(): RequestHandler {
     this.#hasAsked = true;
     const [caller, ...others] = this.#active;
-    if (!caller) throw new Error('Nothing is being done for a user who could answer');
-    if (others.length > 0) throw new Error('It cannot be told which of several calls this is for: call again');
+    if (!caller) throw new Error('There is no active call whose user could answer');
+    if (others.length > 0)
+      throw new Error('Several calls are active, and the request does not say which it belongs to: call again');
     return caller;
   }
 }

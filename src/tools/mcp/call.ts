@@ -8,7 +8,7 @@ import type { SessionPool } from './pool.ts';
 import { ServerRequests } from './server-requests.ts';
 import type { McpSession, RequestLimit } from './session.ts';
 
-/** What calls of one toolset share. */
+/** Shared by the calls of one toolset. */
 export interface CallEnvironment {
   readonly options: McpOptions;
   readonly pool: SessionPool;
@@ -18,8 +18,8 @@ export interface CallEnvironment {
 const urlElicitationRequired = -32_042;
 
 /**
- * Does something at the server on behalf of a tool call. The server may ask the user and the model meanwhile; the run's
- * end ends it. Throws McpToolsetException and its kin.
+ * Runs `work` in a session, for a tool call. Meanwhile the server may send requests to the user and the model. Stops when
+ * the run ends. Throws McpToolsetException and the other MCP errors.
  */
 export async function callServer<T>(
   { options, pool, access }: CallEnvironment,
@@ -46,7 +46,7 @@ export async function callServer<T>(
 
 const waitingForUser = (): AwaitingUser => new AwaitingUser({ error: 'The call waits for an answer of the user.' });
 
-/** Some servers refuse a call until the user has been to a page. False when they refuse although the user has. */
+/** Some servers reject a call until the user has visited a page. False if the user has already visited it. */
 function asksUserToVisit(error: unknown, questions: ServerRequests): boolean {
   const cause = error instanceof AppError ? error.cause : undefined;
   if (!(cause instanceof Error) || !('code' in cause) || cause.code !== urlElicitationRequired) return false;

@@ -5,16 +5,16 @@ import { OpenRequests } from './open-requests.ts';
 import type { Headers, McpHttpServer, McpOptions, McpProgram } from './options.ts';
 import { WatchedTransport } from './watched-transport.ts';
 
-/** A way to a server, about to be used. */
+/** A transport to a server, not started yet. */
 export interface Endpoint {
   readonly transport: WatchedTransport;
-  /** What the program said last on its standard error; empty for servers that are no program of ours. */
+  /** The end of the program's standard error; empty for servers over HTTP. */
   readonly stderrTail: () => string;
 }
 
 const tailLength = 2000;
 const terminateMs = 1000;
-/** Streams that broke off are taken up again quickly or not at all: somebody waits for the answer. */
+/** Broken streams are resumed quickly or not at all, because a call waits for the response. */
 const reconnectionOptions = {
   initialReconnectionDelay: 100,
   maxReconnectionDelay: 200,
@@ -22,7 +22,7 @@ const reconnectionOptions = {
   maxRetries: 2,
 };
 
-/** A transport for one session. The SDK is loaded here, on first use. */
+/** Creates the transport of one session. Loads the SDK on first use. */
 export async function openEndpoint(
   { connection, publicOnly = false }: Pick<McpOptions, 'connection' | 'publicOnly'>,
   headers: Headers,
@@ -45,7 +45,7 @@ interface HttpSetting {
 }
 
 async function eventSource({ url }: McpHttpServer, { headers, requests }: HttpSetting): Promise<WatchedTransport> {
-  // Deprecated, but older servers speak nothing else.
+  // Deprecated, but older servers support nothing else.
   const { SSEClientTransport, SseError } = await import('@modelcontextprotocol/client');
   const inner = new SSEClientTransport(new URL(url), { fetch: requests.fetch, requestInit: { headers } });
   return new WatchedTransport(inner, { isFatal: (error) => error instanceof SseError, cut: requests.abort });
@@ -63,10 +63,10 @@ async function streamable(
       const limit = { signal: new AbortController().signal, ms: terminateMs, what: 'The server' };
       await withTimeLimit(limit, (signal) => abortable(inner.terminateSession(), signal));
     } catch {
-      // The session is of no more use to us, whatever the server thinks of it.
+      // We do not use the session again, even if the server keeps it.
     }
   };
-  return new WatchedTransport(inner, { cut: requests.abort, ...(terminateOnClose && { farewell: terminate }) });
+  return new WatchedTransport(inner, { cut: requests.abort, ...(terminateOnClose && { beforeClose: terminate }) });
 }
 
 async function program(params: McpProgram): Promise<Endpoint> {

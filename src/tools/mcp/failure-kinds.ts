@@ -1,24 +1,24 @@
 import { STATUS_CODES } from 'node:http';
 import { AppError } from '../../base/errors.ts';
 
-/** What a failed exchange with an MCP server means. */
+/** The meaning of a failed request to an MCP server. */
 export interface McpFailure {
-  /** One sentence without a subject, of our own words where the server is not one we reached: "refused …". */
+  /** A predicate whose subject is the server: "ended the connection". */
   readonly reason: string;
-  /** The session is gone, or as good as gone: it is not to be used again. */
+  /** The session is lost: do not use it again. */
   readonly isLost: boolean;
-  /** Nothing came in time, which may be the server's fault or the tool's: ask before the session is used again. */
+  /** A timeout, of the server or only of the tool: ping the server before the session is used again. */
   readonly isSuspect: boolean;
-  /** The server cannot have acted on the request, so that it may be sent again. */
+  /** The server cannot have received the request, so that it may be sent again. */
   readonly isUnsent: boolean;
 }
 
-/** JSON-RPC error code with which we answer requests ourselves when the line to the server is cut. */
+/** JSON-RPC error code of our own response to a request whose connection was lost. */
 export const connectionCut = -32_098;
 
 const plain = { isLost: false, isSuspect: false, isUnsent: false };
 
-/** Reads errors of the SDK, of fetch and of child processes by their marks: the SDK is loaded on first use only. */
+/** Classifies errors of the SDK, of fetch and of child processes. By code, not by class: the SDK is loaded on first use only. */
 export function failureOf(error: unknown): McpFailure {
   if (!(error instanceof Error)) return { ...plain, reason: `failed: ${String(error)}` };
   const code: unknown = 'code' in error ? error.code : undefined;
@@ -30,9 +30,10 @@ export function failureOf(error: unknown): McpFailure {
     return { ...plain, isLost: true, reason: 'ended the connection' };
   if (code === 'REQUEST_TIMEOUT') return { ...plain, isSuspect: true, reason: `did not answer${withinOf(error)}` };
   if (code === 'NOT_CONNECTED' || error.message === 'Not connected') return notConnected;
-  // An event source has nothing but the words of what its fetch threw.
+  // An event source has only the message of the error that its fetch threw.
   const refused = /"[^"]+" is not on the public internet/.exec(error.message)?.[0];
-  if (refused !== undefined) return { ...plain, isLost: true, isUnsent: true, reason: `may not be asked: ${refused}` };
+  if (refused !== undefined)
+    return { ...plain, isLost: true, isUnsent: true, reason: `may not be contacted: ${refused}` };
   if (typeof code === 'number') return { ...plain, reason: `answered with error ${code}: ${error.message}` };
   if (typeof code === 'string' && 'syscall' in error && String(error.syscall).startsWith('spawn')) {
     return { ...plain, isLost: true, isUnsent: true, reason: `could not be started (${code})` };
@@ -48,14 +49,14 @@ export function failureOf(error: unknown): McpFailure {
 
 const notConnected: McpFailure = { ...plain, isLost: true, isUnsent: true, reason: 'is not connected' };
 
-/** The SDK tells the limit it kept to. */
+/** The time limit, which the SDK's error contains. */
 function withinOf(error: Error): string {
   const data: unknown = 'data' in error ? error.data : undefined;
   const isTold = typeof data === 'object' && data !== null && 'timeout' in data && typeof data.timeout === 'number';
   return isTold ? ` within ${Number(data.timeout) / 1000} s` : ' in time';
 }
 
-/** Errors that come before a request is sent. */
+/** Errors that occur before a request is sent. */
 const unsentCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -67,7 +68,7 @@ const unsentCodes = new Set([
 
 function statusFailure(status: number): McpFailure {
   const reason = `answered with HTTP status ${status} (${STATUS_CODES[status] ?? 'unknown'})`;
-  // Servers that do not know a session say 404, as they should, or 400.
+  // For an unknown session servers answer 404, as the protocol says, or 400.
   const isForgotten = status === 404 || status === 400;
   return { ...plain, isLost: isForgotten, isUnsent: isForgotten, reason };
 }
@@ -79,7 +80,7 @@ function httpStatusOf(error: Error, code: unknown): number | undefined {
   return error.message.startsWith('SSE error: ') && typeof code === 'number' ? code : undefined;
 }
 
-/** fetch says only "fetch failed"; what failed is in its cause. An event source has it in its message. */
+/** The network error: in the `cause` of fetch's "fetch failed", in the message of an event source's error. */
 function networkCode(error: Error): string | undefined {
   if (error.message.startsWith('SSE error: '))
     return /\b(?:E[A-Z_]{3,}|UND_ERR_[A-Z_]+)\b/.exec(error.message)?.[0] ?? 'lost';
@@ -96,7 +97,7 @@ export type McpErrorCode =
   | 'McpToolDeclarationException'
   | 'McpToolsetException';
 
-/** The error of ours for what went wrong with a server. Other errors of ours stay as they are. */
+/** An AppError for a failure of a server. AppErrors stay unchanged, except `timed_out`. */
 export function mcpError(code: McpErrorCode, server: string, error: unknown): AppError {
   if (error instanceof AppError && error.code !== 'timed_out') return error;
   if (error instanceof AppError) return new AppError(code, error.message, { cause: error });

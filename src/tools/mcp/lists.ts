@@ -6,7 +6,7 @@ import type { McpOptions } from './options.ts';
 import { backoffAfter, type SessionPool, type SessionSlot } from './pool.ts';
 import type { ListKind, McpSession, RequestLimit } from './session.ts';
 
-/** Servers list less; what never ends is cut off here. */
+/** Real servers list less; this ends endless lists. */
 const maxPages = 64;
 const maxItems = 2000;
 
@@ -15,12 +15,12 @@ export interface ListRequest {
   readonly log?: RunLog | undefined;
 }
 
-/** Loading serves whoever asks meanwhile, so no single run ends it; its time limit does. */
+/** A load is shared by several runs, so only its time limit ends it, and no run's signal. */
 const noSignal = new AbortController().signal;
 
 /**
- * What servers list: the items of one kind as they came, kept until the server says that they changed, their time is
- * over or the session is another one. While the server cannot be asked, the last list goes on being used.
+ * The lists of a server: the unchanged items of one kind. A list is cached until the server reports a change, its TTL
+ * ends or the session is replaced. While the server is unreachable, the last list is used.
  */
 export class McpLists {
   readonly #options: McpOptions;
@@ -31,7 +31,7 @@ export class McpLists {
     this.#pool = pool;
   }
 
-  /** Throws McpToolLoadingException or one of the initialization errors when there is no list to give. */
+  /** Throws McpToolLoadingException or an initialization error when there is neither a list nor a cached one. */
   async get(slot: SessionSlot, kind: ListKind, { signal, log }: ListRequest): Promise<readonly unknown[]> {
     const kept = slot.lists.get(kind);
     const { listTtlMs = Infinity } = this.#options;
@@ -85,7 +85,7 @@ async function allPages(session: McpSession, kind: ListKind, limit: RequestLimit
   for (let page = 0; page < maxPages && items.length < maxItems; page += 1) {
     const result = await session.listPage(kind, cursor, limit);
     const listed = result[kind];
-    // Not in one go: a call takes no more than some 100,000 arguments.
+    // No spread: a call accepts only about 100,000 arguments.
     if (Array.isArray(listed)) for (const item of listed.slice(0, maxItems - items.length)) items.push(item);
     cursor = result.nextCursor;
     if (cursor === undefined || cursor === '') break;

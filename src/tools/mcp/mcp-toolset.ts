@@ -7,7 +7,7 @@ import type { McpPrompt } from './prompts.ts';
 import type { McpResource } from './resources.ts';
 import type { McpServer } from './server.ts';
 
-/** The tools of an MCP server, and what else it has to offer. The latter throws McpToolsetException and its kin. */
+/** The tools, resources and prompts of an MCP server. The methods here throw McpToolsetException and the other MCP errors. */
 export interface McpToolset extends Toolset {
   listResources(ctx: ReadonlyContext): Promise<readonly McpResource[]>;
   readResource(uri: string, ctx: ReadonlyContext): Promise<ReadResourceResult>;
@@ -16,8 +16,8 @@ export interface McpToolset extends Toolset {
 }
 
 /**
- * Tools of an MCP server, over stdio, SSE or streamable HTTP. Nothing is started before the tools are first asked for;
- * `close` ends what was, and a later use starts it again. Throws ConfigurationException when the options make no sense.
+ * Tools of an MCP server, over stdio, SSE or streamable HTTP. Connects when the tools are first requested; `close` ends
+ * the sessions, and a later use opens new ones. Throws ConfigurationException for invalid options.
  */
 export function mcpToolset(spec: McpToolsetSpec): McpToolset {
   const options = mcpOptions(spec);

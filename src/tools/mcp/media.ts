@@ -3,12 +3,12 @@ import type { ReadonlyContext, Tool } from '../../core/runtime.ts';
 import { type Content, functionResponsesOf, type Part } from '../../schemas/content.ts';
 import { readablePart } from '../readable-part.ts';
 
-/** Answers further back have been shown already. */
+/** Older responses were shown in earlier requests. */
 const recentEvents = 8;
 
 /**
- * Shows the model the media that tools of this toolset have just answered with, for one question. `undefined` when
- * there are none: then the request needs no shaping, which costs a copy of the history.
+ * A hidden tool that adds the media in the latest responses of this toolset to one model request. `undefined` without
+ * media: changing a request costs a copy of the history.
  */
 export function mediaTool(ctx: ReadonlyContext, name: string, isOwn: (tool: string) => boolean): Tool | undefined {
   const recent = ctx.session.events.slice(-recentEvents);
@@ -25,7 +25,7 @@ export function mediaTool(ctx: ReadonlyContext, name: string, isOwn: (tool: stri
           const part = await callbacks.loadArtifact(artifact).catch(() => undefined);
           if (part && readablePart(part).inlineData) media.push(part);
         }
-        // In the same content, after the answers: that is where providers take them.
+        // In the same content, after the function responses: providers accept media only there.
         if (media.length > 0) request.contents[index] = { ...content, parts: [...content.parts, ...media] };
       }
     },

@@ -5,12 +5,12 @@ import { type OutboundFetch, outboundFetch } from '../../base/outbound-fetch.ts'
 /** The longest message a server may send, in bytes. */
 const maxMessage = 16 * 1024 ** 2;
 
-/** The requests of one HTTP transport: each can be let go of on its own. */
+/** The open requests of one HTTP transport. Each can be aborted alone. */
 export class OpenRequests {
   readonly #open = new Map<string | number, LinkedAbort>();
   readonly #outbound: OutboundFetch;
 
-  /** `named`: what the author wrote down of the server. */
+  /** `named`: the URLs that the author configured. */
   constructor(named: readonly string[]) {
     this.#outbound = outboundFetch({ named, maxLineBytes: maxMessage });
   }
@@ -31,7 +31,7 @@ export class OpenRequests {
     }
   };
 
-  /** Closes the stream of a request whose answer is no longer wanted. */
+  /** Closes the stream of a request whose response is not needed any more. */
   readonly abort = (requestId: string | number): void => this.#open.get(requestId)?.abort();
 }
 

@@ -10,66 +10,66 @@ import type { Reach } from '../reach.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** A server at an address. The headers go with every request, before those of the toolset's `headers`. */
+/** A server at a URL. Every request has these headers; those of the toolset's `headers` override them. */
 export interface McpHttpServer {
   readonly url: string;
   readonly headers?: Headers;
 }
 
-/** A program that is started, and spoken to through its standard input and output. */
+/** A program that is started as a child process and talks over its standard input and output. */
 export interface McpProgram {
   readonly command: string;
   readonly args?: readonly string[];
-  /** Added to PATH, HOME and the like: nothing else of the server's environment reaches the program. */
+  /** Added to PATH, HOME and similar variables. The program gets no other variables of this server. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** How the server is reached: exactly one way. */
+/** How to connect to the server: exactly one of these. */
 export type McpConnectionSpec =
   | { readonly stdio: McpProgram }
   | { readonly sse: McpHttpServer }
   | { readonly streamableHttp: McpHttpServer & { readonly terminateOnClose?: boolean } }
-  /** Any other way, such as a linked pair in one process; called for each new session. */
+  /** Any other transport, such as a linked pair in one process; called for each new session. */
   | { readonly transport: () => MaybePromise<Transport> };
 
 export interface McpToolsetSpec extends Reach {
   readonly connection: McpConnectionSpec;
-  /** What messages and logs call the server; default: its host, or its program. */
+  /** The server's name in messages and logs; default: its host, or its program. */
   readonly name?: string;
-  /** Which of the server's tools are offered: names with or without the prefix, or a predicate. Absent or empty: all. */
+  /** Selects the server's tools: names with or without the prefix, or a predicate. Absent or empty: all. */
   readonly toolFilter?: ToolFilter;
   /** `files` makes `read` into `files_read`. */
   readonly namePrefix?: string;
-  /** More headers, by whom the run is for. Sessions with equal headers share a connection; others never do. */
+  /** Additional headers, per run. Runs share an MCP session only if their headers are equal. */
   readonly headers?: (ctx: ReadonlyContext) => MaybePromise<Headers>;
-  /** An ADK AuthConfig: `{ authScheme, rawAuthCredential?, credentialKey? }`, shown to the server in headers. */
+  /** An ADK AuthConfig: `{ authScheme, rawAuthCredential?, credentialKey? }`. The credential is sent in headers. */
   readonly auth?: unknown;
-  /** Where credentials users granted are kept; default: in memory, for this toolset. */
+  /** The store for granted credentials; default: in memory, for this toolset. */
   readonly store?: CredentialStore;
   /** Milliseconds; default 10 s to connect and to list, 60 s for a call. */
   readonly timeouts?: { readonly connectMs?: number; readonly callMs?: number; readonly listMs?: number };
-  /** How long a list is used, in milliseconds; default: until the server says that it changed. */
+  /** How long a list is cached, in milliseconds; default: until the server reports a change. */
   readonly listTtlMs?: number;
   /** Adds `load_mcp_resource`, with which the model reads the server's resources. */
   readonly resources?: boolean;
   /** Adds `load_mcp_prompt`, with which the model reads the server's prompts. */
   readonly prompts?: boolean;
-  /** Whether the user is asked before a tool runs; `tool` is its name at the server. */
+  /** Whether the user has to confirm a tool before it runs; `tool` is its name at the server. */
   readonly requireConfirmation?:
     | boolean
     | ((tool: string, args: JsonObject, ctx: ToolContext) => MaybePromise<boolean>);
   /** Whether the server may ask the user questions while a tool runs. Default true. */
   readonly elicitation?: boolean;
-  /** Whether the server may use the agent's model while a tool runs: once the user agrees (default), freely, or never. */
+  /** Whether the server may use the agent's model while a tool runs: after the user confirms (default), always, or never. */
   readonly sampling?: 'confirm' | 'allow' | 'deny';
 }
 
-/** The same with everything decided. */
+/** The spec with defaults filled in. */
 export interface McpOptions extends McpToolsetSpec {
   readonly name: string;
   readonly timeouts: { readonly connectMs: number; readonly callMs: number; readonly listMs: number };
-  /** How long the runtime waits for a call whose limit the author set: a little longer than the call may take. */
+  /** The runtime's time limit for a call: slightly longer than `callMs`, if the author set one. */
   readonly timeoutMs: number | undefined;
   readonly elicitation: boolean;
   readonly sampling: 'confirm' | 'allow' | 'deny';
@@ -78,14 +78,14 @@ export interface McpOptions extends McpToolsetSpec {
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 
-/** Header names and values a request may carry. Messages name the header, never its value. */
+/** Valid header names and values. Messages name the header, never its value. */
 export const headerMap = lazily(() =>
   z.record(z.string(), z.string()).superRefine((headers, ctx) => {
     for (const [name, value] of Object.entries(headers)) {
       if (!headerName.test(name))
-        ctx.addIssue({ code: 'custom', message: `${JSON.stringify(name)} is no header name` });
+        ctx.addIssue({ code: 'custom', message: `${JSON.stringify(name)} is not a header name` });
       else if (/[\0\r\n]|[^\0-\xff]/.test(value)) {
-        ctx.addIssue({ code: 'custom', message: `the value of "${name}" holds what a header cannot` });
+        ctx.addIssue({ code: 'custom', message: `the value of "${name}" has characters that a header cannot have` });
       }
     }
   }),
@@ -148,7 +148,7 @@ const specSchema = lazily(() => {
   });
 });
 
-/** Checks what an author wrote and fills in the defaults. Throws ConfigurationException. */
+/** Validates a spec and fills in defaults. Throws ConfigurationException. */
 export function mcpOptions(spec: McpToolsetSpec): McpOptions {
   parseOptions('mcpToolset', specSchema(), spec);
   const { connection, name, namePrefix, timeouts = {}, elicitation = true, sampling = 'confirm' } = spec;
@@ -165,7 +165,7 @@ export function mcpOptions(spec: McpToolsetSpec): McpOptions {
 
 const launchers = new Set(['npx', 'node', 'bun', 'bunx', 'deno', 'python', 'python3', 'uv', 'uvx', 'docker']);
 
-/** What to call a server nobody named. Paths and queries stay out of it: they may be secrets. */
+/** The name of a server whose spec has none. Without path and query, which may be secrets. */
 function labelOf(connection: McpConnectionSpec): string {
   if ('sse' in connection) return new URL(connection.sse.url).host;
   if ('streamableHttp' in connection) return new URL(connection.streamableHttp.url).host;
@@ -176,7 +176,7 @@ function labelOf(connection: McpConnectionSpec): string {
   return what === undefined ? program : `${program} ${basename(what)}`;
 }
 
-/** Servers may put more into names than models take: `files/read` is offered as `files_read`. */
+/** Replaces characters that models do not accept in names: `files/read` becomes `files_read`. */
 export function usableName(name: string): string {
   const allowed = name.replaceAll(/[^\w.:-]/g, '_');
   return /^[A-Za-z_]/.test(allowed) ? allowed : `_${allowed}`;

@@ -4,11 +4,11 @@ import { failureOf, type McpErrorCode, mcpError } from './failure-kinds.ts';
 import type { Headers, McpOptions } from './options.ts';
 import { type ListKind, McpSession } from './session.ts';
 
-/** Sessions that are kept at the same time; those that are busy come on top. */
+/** Sessions that are kept. There are more only while all of them are busy. */
 const maxSlots = 64;
 const pingMs = 3000;
 
-/** What is kept for one set of headers. */
+/** The session and the cached lists for one set of headers. */
 export interface SessionSlot {
   readonly key: string;
   readonly headers: Headers;
@@ -17,11 +17,11 @@ export interface SessionSlot {
   /** Whether there has been a session before. */
   hasConnected: boolean;
   busy: number;
-  /** The server did not answer when a session was last tried to be opened: until when nobody tries again. */
+  /** Set after a timeout of opening a session: no retry before it ends. */
   backoff: Backoff | undefined;
   readonly lists: Map<ListKind, KeptList>;
   readonly loading: Map<ListKind, Promise<readonly unknown[]>>;
-  /** Lists that did not come in time, and until when nobody asks for them again. */
+  /** Set for lists whose request timed out: no retry before they end. */
   readonly backoffs: Map<ListKind, Backoff>;
 }
 
@@ -32,7 +32,7 @@ export interface Backoff {
 
 interface Use {
   readonly signal: AbortSignal;
-  /** What failures are called that are not about opening a session. */
+  /** The error code of failures other than opening a session. */
   readonly code?: McpErrorCode;
 }
 type Work<T> = (session: McpSession) => Promise<T>;
@@ -44,8 +44,8 @@ export interface KeptList {
 }
 
 /**
- * The sessions with one server, one for each set of headers. A session that is lost is replaced by another one when it
- * is next needed, and a request that the server cannot have heard is sent once more.
+ * The sessions with one server, one per set of headers. A lost session is replaced on next use, and a request that the
+ * server cannot have received is sent once more.
  */
 export class SessionPool {
   readonly #options: McpOptions;
@@ -67,9 +67,9 @@ export class SessionPool {
     return slot;
   }
 
-  /** Does something in a session. Throws one of the MCP errors when it fails, or the signal's reason. */
+  /** Runs `work` with an open session. Throws an MCP error, or the signal's reason. */
   async use<T>(wanted: SessionSlot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
-    // The pool may have been closed since the slot was looked up; what is opened now is to be closed next time.
+    // The pool may have been closed since the lookup. Adding the slot again lets the next `close` end its session.
     const slot = this.#slots.get(wanted.key) ?? wanted;
     this.#slots.set(slot.key, slot);
     slot.busy += 1;
@@ -163,7 +163,7 @@ export class SessionPool {
   }
 }
 
-/** Nobody waits twice in a row for a server that does not answer: for as long as the wait was, others are spared it. */
+/** A backoff after a timeout: for as long as this call waited, later calls fail at once. */
 export function backoffAfter(error: unknown, began: number): Backoff | undefined {
   const cause = error instanceof AppError ? error.cause : undefined;
   if (!(cause instanceof AppError) || cause.code !== 'timed_out') return undefined;

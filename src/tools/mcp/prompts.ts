@@ -5,7 +5,7 @@ import { AwaitingUser } from './access.ts';
 import { type CallEnvironment, callServer } from './call.ts';
 import { readableBlocks } from './result.ts';
 
-/** What a server says of a prompt; more fields may come with it. */
+/** A prompt as servers list it; it may have more members. */
 export const McpPrompt = z.looseObject({
   name: z.string(),
   title: z.string().optional(),
@@ -16,15 +16,15 @@ export const McpPrompt = z.looseObject({
 });
 export type McpPrompt = z.infer<typeof McpPrompt>;
 
-const maxTold = 100;
-const maxToldLength = 300;
+const maxListed = 100;
+const maxLineLength = 300;
 
-/** The tool with which the model fetches prompts. Its description lists those there are. */
+/** The tool with which the model loads prompts. Its description lists them. */
 export function promptTool(name: string, prompts: readonly McpPrompt[], setting: CallEnvironment): Tool {
-  const told = prompts.slice(0, maxTold).map(describe).join('\n');
+  const listed = prompts.slice(0, maxListed).map(describe).join('\n');
   return functionTool({
     name,
-    description: `Fetches a prompt that the MCP server "${setting.options.name}" has ready: follow it where it suits the user. There are:\n${told}`,
+    description: `Fetches a prompt that the MCP server "${setting.options.name}" has ready: follow it where it suits the user. There are:\n${listed}`,
     parameters: z.object({
       name: z.string().describe('Name of the prompt'),
       arguments: z.record(z.string(), z.string()).optional().describe('What the prompt is about, by argument name'),
@@ -48,5 +48,5 @@ export function promptTool(name: string, prompts: readonly McpPrompt[], setting:
 
 function describe({ name, description, arguments: args = [] }: McpPrompt): string {
   const named = args.map((arg) => `${arg.name}${arg.required === true ? '' : '?'}`).join(', ');
-  return `- ${JSON.stringify(name)}(${named}) ${description ?? ''}`.trim().slice(0, maxToldLength);
+  return `- ${JSON.stringify(name)}(${named}) ${description ?? ''}`.trim().slice(0, maxLineLength);
 }

@@ -7,7 +7,7 @@ import { AwaitingUser } from './access.ts';
 import { type CallEnvironment, callServer } from './call.ts';
 import { readableResource } from './result.ts';
 
-/** What a server says of a resource; more fields may come with it. */
+/** A resource as servers list it; it may have more members. */
 export const McpResource = z.looseObject({
   uri: z.string(),
   name: z.string().default(''),
@@ -17,18 +17,18 @@ export const McpResource = z.looseObject({
 });
 export type McpResource = z.infer<typeof McpResource>;
 
-/** Names beyond this many are not told; their URIs work all the same. */
-const maxTold = 100;
-const maxToldLength = 200;
+/** Resources in the description of the tool. The others can still be loaded. */
+const maxListed = 100;
+const maxLineLength = 200;
 
-/** The tool with which the model reads resources. Its description lists those there are. */
+/** The tool with which the model reads resources. Its description lists them. */
 export function resourceTool(name: string, resources: readonly McpResource[], setting: CallEnvironment): Tool {
   const { name: server } = setting.options;
-  const told = resources.slice(0, maxTold).map((resource) => describe(resource));
-  const more = resources.length > maxTold ? `\nand ${resources.length - maxTold} more` : '';
+  const listed = resources.slice(0, maxListed).map((resource) => describe(resource));
+  const more = resources.length > maxListed ? `\nand ${resources.length - maxListed} more` : '';
   return functionTool({
     name,
-    description: `Reads resources of the MCP server "${server}", by name or URI. There are:\n${told.join('\n')}${more}`,
+    description: `Reads resources of the MCP server "${server}", by name or URI. There are:\n${listed.join('\n')}${more}`,
     parameters: z.object({ resource_names: z.array(z.string()).describe('Names or URIs of resources') }),
     run: async ({ resource_names }, ctx) => {
       const read: JsonObject[] = [];
@@ -44,17 +44,17 @@ export function resourceTool(name: string, resources: readonly McpResource[], se
 
 function describe({ name, uri, description, mimeType }: McpResource): string {
   const details = [mimeType, description].filter((text) => text !== undefined && text !== '').join(': ');
-  return `- ${JSON.stringify(name)} ${uri}${details === '' ? '' : ` (${details})`}`.slice(0, maxToldLength);
+  return `- ${JSON.stringify(name)} ${uri}${details === '' ? '' : ` (${details})`}`.slice(0, maxLineLength);
 }
 
 interface Reading {
-  /** The tool's own name: artifacts are named after it. */
+  /** The tool's name: artifacts are named after it. */
   readonly name: string;
   readonly resources: readonly McpResource[];
   readonly setting: CallEnvironment;
 }
 
-/** A resource that cannot be read costs only itself. */
+/** A failure affects only this resource. */
 async function readOne(
   wanted: string,
   { name, resources, setting }: Reading,

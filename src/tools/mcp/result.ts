@@ -6,8 +6,9 @@ import type { ToolContext } from '../../core/runtime.ts';
 import { readablePart } from '../readable-part.ts';
 
 /**
- * A server's answer as a function response: `{ content, structuredContent }` as the protocol has them, `{ error }` when
- * the tool failed. Media become artifacts, for no model reads base64; text that only repeats the structure is left out.
+ * A server's result as a function response: `{ content, structuredContent }` as in the protocol, `{ error }` when the
+ * tool failed. Media become artifacts, because models cannot read base64; text that only repeats the structured content
+ * is left out.
  */
 export async function toolResponse(result: CallToolResult, tool: string, ctx: ToolContext): Promise<JsonObject> {
   const { structuredContent, isError } = result;
@@ -33,7 +34,7 @@ function repeats(block: ContentBlock, structure: unknown): boolean {
   }
 }
 
-/** The blocks with their media kept as artifacts, which they name instead. */
+/** Saves media as artifacts. Returns the blocks with the artifacts' names in place of the media. */
 export async function readableBlocks(
   blocks: readonly ContentBlock[],
   tool: string,
@@ -55,7 +56,7 @@ export async function readableBlocks(
   return readable;
 }
 
-/** The content of a resource: text as it is, also if it came as bytes, and anything else as an artifact. */
+/** The content of a resource: text (also if sent as bytes) as text, anything else as an artifact. */
 export async function readableResource(
   resource: { uri: string; mimeType?: string | undefined; blob?: string; text?: string },
   name: string,
@@ -77,7 +78,7 @@ interface Media {
   readonly data: string;
 }
 
-/** A tool's answer is worth having without its pictures. */
+/** Saves an artifact. A failure becomes a note, because the rest of the result is still useful. */
 async function keep({ name, mimeType, data }: Media, ctx: ToolContext): Promise<JsonObject> {
   const artifact = `${name}${ending(mimeType)}`;
   try {
@@ -91,7 +92,7 @@ async function keep({ name, mimeType, data }: Media, ctx: ToolContext): Promise<
   }
 }
 
-/** `.png` of `image/png`, so that people who download an artifact can open it. */
+/** The file extension: `.png` for `image/png`, so that a downloaded artifact opens. */
 function ending(mimeType: string): string {
   const type = /^[\w-]+\/(?:x-)?([\w-]{1,10})(?:\+\w+)?\s*(?:;|$)/.exec(mimeType)?.[1]?.toLowerCase();
   if (type === undefined || type === 'octet-stream') return '.bin';

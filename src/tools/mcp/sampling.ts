@@ -7,7 +7,7 @@ import { type Content, type Part, textOf } from '../../schemas/content.ts';
 type Message = CreateMessageRequestParams['messages'][number];
 type Block = Extract<Message['content'], { type: string }>;
 
-/** Lets the model that leads the agent answer a server's question. It sees what the server sends, and nothing else. */
+/** Answers a server's sampling request with the agent's model. The model sees only what the server sends. */
 export async function askAgentModel(
   params: CreateMessageRequestParams,
   ctx: ToolContext,
@@ -42,7 +42,7 @@ function partFrom(block: Block): Part {
   throw new Error('Tools cannot be used in this exchange');
 }
 
-/** What the user is shown of a sampling request: its texts, and where there is something else. */
+/** A sampling request as the user sees it: its texts, with a mark for other content. */
 export function samplingTexts({ messages, systemPrompt, maxTokens }: CreateMessageRequestParams): JsonObject {
   const shown = messages.map(({ role, content }) => {
     const blocks = Array.isArray(content) ? content : [content];

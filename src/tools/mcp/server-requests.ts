@@ -12,12 +12,12 @@ import type { McpOptions } from './options.ts';
 import { askAgentModel, samplingTexts } from './sampling.ts';
 import { type UserAnswer, answersFor, isSameQuestion } from './user-answers.ts';
 
-/** Uses of the model that one call may make of it: each costs money. */
+/** Sampling requests per call: each costs money. */
 const maxSamplings = 10;
 
 /**
- * Answers a server's questions about one call. A question the user has not answered yet becomes a request for their
- * confirmation and ends the call; with the answer it runs again, and meets the same questions, answered.
+ * Answers a server's requests during one call. A request without the user's answer becomes a confirmation request and
+ * ends the call. When the user answers, the call runs again, and the same requests get their answers.
  */
 export class ServerRequests implements RequestHandler {
   readonly #options: McpOptions;
@@ -27,14 +27,14 @@ export class ServerRequests implements RequestHandler {
   #samplings = 0;
   #isWaiting = false;
 
-  /** `onWait` is called when there is a question for the user: the call can be given up. */
+  /** `onWait` is called when the user has to answer: the caller can abort the call. */
   constructor(options: McpOptions, ctx: ToolContext, onWait: () => void) {
     this.#options = options;
     this.#ctx = ctx;
     this.#onWait = onWait;
   }
 
-  /** The user has been asked something: whatever the call comes to does not count. */
+  /** Whether the user has to answer first: the result of the call is then ignored. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -61,7 +61,7 @@ export class ServerRequests implements RequestHandler {
     return { action: 'cancel' };
   }
 
-  /** Whether the user has been to a page; `undefined` once they have been asked to go there. */
+  /** Whether the user visited a page. `undefined`: the user has not answered yet, and is now asked. */
   askToVisit(message: string, url: string): boolean | undefined {
     const question = this.#question({ kind: 'elicitation', message, url });
     const answer = this.#take(question);
@@ -71,14 +71,14 @@ export class ServerRequests implements RequestHandler {
   }
 
   async sample(params: CreateMessageRequestParams): Promise<CreateMessageResult> {
-    if (this.#options.sampling === 'confirm') this.#mustAgree(params);
+    if (this.#options.sampling === 'confirm') this.#requireConsent(params);
     this.#samplings += 1;
     if (this.#samplings > maxSamplings) throw new Error(`A call may use the model ${maxSamplings} times`);
     return askAgentModel(params, this.#ctx);
   }
 
-  /** What the user allows or forbids holds for the whole call. Throws unless they have allowed it. */
-  #mustAgree(params: CreateMessageRequestParams): void {
+  /** Throws unless the user has allowed sampling. Their answer is valid for the whole call. */
+  #requireConsent(params: CreateMessageRequestParams): void {
     const verdict = this.#known().findLast(({ question }) => question['kind'] === 'sampling');
     if (verdict?.confirmed) return;
     if (verdict) throw new Error('The user does not want the model to be used');
@@ -96,7 +96,7 @@ export class ServerRequests implements RequestHandler {
     return (this.#answers ??= answersFor(this.#ctx));
   }
 
-  /** The next answer to this question. A server may ask the same thing twice. */
+  /** The next unused answer to this request: a server may send the same request twice. */
   #take(question: JsonObject): UserAnswer | undefined {
     const known = this.#known();
     const at = known.findIndex((answer) => isSameQuestion(question, answer.question));
@@ -107,12 +107,12 @@ export class ServerRequests implements RequestHandler {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
     this.#ctx.requestConfirmation({ hint, payload });
-    // The server gets its answer first.
+    // The server gets its response first.
     setImmediate(this.#onWait);
   }
 }
 
-/** What the user filled in: under `content`, as they were shown it, or by itself. A copy, for defaults are added. */
+/** The form that the user filled in: under `content`, or the payload itself. A copy, because defaults are added. */
 function contentOf(payload: unknown): JsonObject {
   if (!isJsonObject(payload)) return {};
   const { content } = payload;

@@ -4,7 +4,7 @@ import { jsonFault, type JsonObject } from '../../base/json.ts';
 import type { RunLog, Tool, ToolContext } from '../../core/runtime.ts';
 import { type McpOptions, usableName } from './options.ts';
 
-/** What a tool of a server has to be like to be offered. Fields that are no use to a model may be anything. */
+/** The required form of a server's tool. Members that models do not see may be anything. */
 const ServerTool = z.looseObject({
   name: z.string().min(1).max(128),
   title: z.string().optional(),
@@ -16,22 +16,22 @@ const ServerTool = z.looseObject({
 });
 
 const maxNameLength = 64;
-/** Characters of JSON: of one tool, and of all that a server offers. Models are told all of it at each step. */
+/** Characters of JSON, of one tool and of all tools of a server. Every model request contains them. */
 const maxDeclaration = 256 * 1024;
 const maxDeclarations = 4 * 1024 * 1024;
 
-export interface ServerToolMaker {
+export interface ServerToolsOptions {
   readonly options: McpOptions;
-  /** Calls the tool that has this name at the server. */
+  /** Calls a tool by its name at the server. */
   readonly call: (tool: string, args: JsonObject, ctx: ToolContext) => Promise<unknown>;
   readonly log: RunLog | undefined;
 }
 
 /**
- * The tools of a server. Those no model could use are left out, with a warning (McpToolDeclarationException): one bad
- * tool must not cost the others.
+ * The tools of a server. Those that no model can use are skipped with a warning (McpToolDeclarationException), so that
+ * the others still work.
  */
-export function serverTools(listed: readonly unknown[], maker: ServerToolMaker): Tool[] {
+export function serverTools(listed: readonly unknown[], maker: ServerToolsOptions): Tool[] {
   const { options, log } = maker;
   const tools = new Map<string, Tool>();
   let room = maxDeclarations;
@@ -54,8 +54,8 @@ export function serverTools(listed: readonly unknown[], maker: ServerToolMaker):
   return [...tools.values()];
 }
 
-/** `undefined` for tools that only run as tasks: nothing is wrong with them. */
-function serverTool(item: unknown, { options, call }: ServerToolMaker): Tool | undefined {
+/** `undefined` for tools that only run as tasks, which this client does not support. */
+function serverTool(item: unknown, { options, call }: ServerToolsOptions): Tool | undefined {
   const given = nameIn(item);
   const fault = jsonFault(item);
   if (fault !== undefined) throw unusable(options, given, fault);

@@ -14,10 +14,10 @@ import { toolResponse } from './result.ts';
 import { serverTools } from './server-tools.ts';
 import type { ListKind, McpSession, RequestLimit } from './session.ts';
 
-/** Tells hidden tools of different toolsets apart. */
+/** Numbers the servers, for unique names of their hidden tools. */
 let servers = 0;
 
-/** One MCP server as an agent's tools see it: its sessions, and what has been made of its lists. */
+/** One MCP server: its sessions, and the tools made from its lists. */
 export class McpServer {
   readonly #options: McpOptions;
   readonly #pool: SessionPool;
@@ -26,9 +26,9 @@ export class McpServer {
   readonly #callEnvironment: CallEnvironment;
   readonly #prefix: string;
   readonly #mediaName: string;
-  /** Names the model knows tools of this server by. */
+  /** Names of this server's tools in model requests. */
   readonly #names = new Set<string>();
-  /** What was made of a list, by the list: the runtime sees the same tools until the server changes them. */
+  /** The tools made from a list, so that the runtime sees the same objects until the server changes them. */
   readonly #toolsByList = new WeakMap<readonly unknown[], readonly Tool[]>();
 
   constructor(options: McpOptions, access: McpAccess) {
@@ -42,7 +42,7 @@ export class McpServer {
     this.#mediaName = `mcp_media_${servers}`;
   }
 
-  /** What the server lists, before filter and prefix. */
+  /** The server's tools, before filter and prefix. */
   async tools(ctx: ReadonlyContext): Promise<readonly Tool[]> {
     const slot = await this.#slotFor(ctx);
     if (!slot) return [this.#access.grantTool('request_access')];
@@ -51,7 +51,7 @@ export class McpServer {
     return this.#cached(listed, () => serverTools(listed, { options: this.#options, call, log: ctx.log }));
   }
 
-  /** Tools of our own that go with the server's, under the names the model gets. A list that fails costs its tool only. */
+  /** The tools for resources and prompts, and the hidden media tool. A list that fails affects its own tool only. */
   async extraTools(ctx: ReadonlyContext): Promise<readonly Tool[]> {
     const { resources, prompts } = this.#options;
     const media = mediaTool(ctx, this.#mediaName, (tool) => this.#names.has(tool));
@@ -81,7 +81,7 @@ export class McpServer {
     return parsed(await this.#lists.get(await this.#requiredSlot(ctx), 'prompts', ctx), McpPrompt);
   }
 
-  /** Asks for something outside a tool call, when nobody is there to answer questions of the server's. */
+  /** Makes a request outside a tool call; the server's own requests cannot be answered then. */
   async request<T>(ctx: ReadonlyContext, work: (session: McpSession, limit: RequestLimit) => Promise<T>): Promise<T> {
     const { signal } = ctx;
     const limit = { signal, ms: this.#options.timeouts.callMs };
@@ -136,7 +136,7 @@ export class McpServer {
   }
 }
 
-/** The items that make sense. */
+/** The valid items. */
 function parsed<Schema extends z.ZodType>(listed: readonly unknown[], schema: Schema): z.output<Schema>[] {
   return listed.flatMap((item) => {
     const result = schema.safeParse(item);

@@ -16,7 +16,7 @@ import { type Endpoint, openEndpoint } from './endpoint.ts';
 import { failureOf } from './failure-kinds.ts';
 import type { Headers, McpOptions } from './options.ts';
 
-/** What a server lists, and may say that it changed. */
+/** Kinds of lists. A server may report that one changed. */
 export type ListKind = 'tools' | 'prompts' | 'resources';
 
 export interface RequestLimit {
@@ -32,24 +32,24 @@ const clientInfo: Implementation = { name: 'agent-server', version: '1.0.0' };
 export class McpSession {
   readonly #client: Client;
   readonly #endpoint: Endpoint;
-  /** Who the server can ask while it works for them. */
+  /** The active calls, which can answer the server's requests. */
   readonly activeCalls = new ActiveCalls();
-  /** Lists that changed since they were last asked for. */
+  /** Lists that changed since they were last loaded. */
   readonly changed = new Set<ListKind>();
-  /** A request got no answer in time: whether the server still lives is to be found out first. */
+  /** A request timed out: ping the server before the next use. */
   isSuspect = false;
 
   private constructor(client: Client, endpoint: Endpoint) {
     this.#client = client;
     this.#endpoint = endpoint;
-    // What matters fails a request, too.
+    // Ignored: errors that matter also fail a request.
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client is no event target
     client.onerror = () => {};
   }
 
   /**
-   * Opens a session within the time to connect. When that fails, `released` is told when everything is cleaned up: a
-   * program may take a while to end.
+   * Opens a session within `connectMs`. On failure, `released` gets the promise of the clean-up, because a program may
+   * take a while to end.
    */
   static async open(
     options: McpOptions,
@@ -70,7 +70,7 @@ export class McpSession {
     } catch (error) {
       released(transport.close());
       const words = endpoint.stderrTail();
-      // For the log: the model is not told what a program prints.
+      // For the log only: model requests do not contain what a program prints.
       if (words !== '' && error instanceof Error && !(error instanceof AppError)) {
         error.message += `; its standard error ends in: ${words}`;
       }
@@ -83,18 +83,18 @@ export class McpSession {
     return this.#client.transport !== undefined;
   }
 
-  /** Whether the server offers this kind of thing at all. */
+  /** Whether the server supports this kind of list. */
   offers(kind: ListKind): boolean {
     return this.#client.getServerCapabilities()?.[kind] !== undefined;
   }
 
-  /** One page of a list, with whatever the items are: a list with one bad item is not lost. */
+  /** One page of a list. Items are not validated here, so that one invalid item does not fail the list. */
   listPage(kind: ListKind, cursor: string | undefined, limit: RequestLimit): Promise<z.infer<typeof Page>> {
     const params = cursor === undefined ? {} : { params: { cursor } };
     return this.#client.request({ method: `${kind}/list`, ...params }, Page, optionsOf(limit));
   }
 
-  /** Not the SDK's own `callTool`, which throws results away that do not fit the schema the server promised. */
+  /** Does not use the SDK's `callTool`, which rejects results that do not fit the tool's output schema. */
   callTool(name: string, args: JsonObject, limit: RequestLimit): Promise<CallToolResult> {
     return this.#client.request({ method: 'tools/call', params: { name, arguments: args } }, optionsOf(limit));
   }
@@ -113,7 +113,7 @@ export class McpSession {
       return true;
     } catch (error) {
       limit.signal.throwIfAborted();
-      // Who says that it knows no pings is alive.
+      // A server that does not support pings still answers.
       const { isLost, isSuspect } = failureOf(error);
       return !isLost && !isSuspect;
     }

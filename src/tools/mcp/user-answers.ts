@@ -4,7 +4,7 @@ import type { ToolContext } from '../../core/runtime.ts';
 import { ToolConfirmation } from '../../schemas/event-schema.ts';
 import { functionCalls, functionResponses } from '../../schemas/event.ts';
 
-/** What the user was asked on behalf of a call, and said. */
+/** A request to the user during a call, and the answer. */
 export interface UserAnswer {
   readonly question: JsonObject;
   readonly confirmed: boolean;
@@ -14,8 +14,8 @@ export interface UserAnswer {
 const requestName = 'adk_request_confirmation';
 
 /**
- * The answers the user has given for this call, oldest first. A call that a server asks several questions runs several
- * times, from its beginning, and needs all answers so far.
+ * The user's answers for this call, oldest first. With several requests of a server, the call runs several times from
+ * its beginning, and needs all answers so far.
  */
 export function answersFor({ session, functionCallId, agentName }: ToolContext): UserAnswer[] {
   const questions = new Map<string, JsonObject>();
@@ -57,6 +57,6 @@ function confirmationIn(response: JsonObject): ToolConfirmation | undefined {
   return verdict.success ? verdict.data : undefined;
 }
 
-/** Whether two questions are the same, whatever the second says beside it. */
+/** Whether `asked` has all members of `question`; it may have more. */
 export const isSameQuestion = (question: JsonObject, asked: JsonObject): boolean =>
   Object.entries(question).every(([key, value]) => isDeepStrictEqual(asked[key], value));

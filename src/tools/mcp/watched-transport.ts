@@ -2,17 +2,17 @@ import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcont
 import { connectionCut } from './failure-kinds.ts';
 
 export interface Watch {
-  /** Whether an error means that nothing more will come over this transport. */
+  /** Whether the transport is unusable after this error. */
   readonly isFatal?: (error: Error) => boolean;
-  /** Lets go of what is still open for a request nobody waits for. */
+  /** Frees the resources of a cancelled request. */
   readonly cut?: (requestId: string | number) => void;
-  /** Done before the transport closes: a last word to the server. */
-  readonly farewell?: () => Promise<void>;
+  /** Called before the transport closes, to notify the server. */
+  readonly beforeClose?: () => Promise<void>;
 }
 
 /**
- * A transport of the SDK that tells at once what the SDK would let run into its timeouts: the answer to a request whose
- * stream broke off never comes, and an event source that lost its server starts over with a session nobody knows.
+ * A transport of the SDK that fails at once where the SDK would only run into its timeouts: when the stream of a request
+ * broke, and when an event source reconnects to a server that does not know the session.
  */
 export class WatchedTransport implements Transport {
   onclose?: () => void;
@@ -42,7 +42,7 @@ export class WatchedTransport implements Transport {
     this.#inner.onclose = () => this.onclose?.();
     this.#inner.onerror = (error) => {
       this.onerror?.(error);
-      // The SDK goes on sending into a transport that will never answer; closed, it fails what waits.
+      // The SDK would continue to send into a dead transport. Closing it fails the waiting requests.
       if (this.#isOpen && this.#watch.isFatal?.(error)) void this.close();
     };
     this.#inner.onmessage = (message, extra) => {
@@ -68,7 +68,7 @@ export class WatchedTransport implements Transport {
     this.#watch.cut?.(cancelled);
   }
 
-  /** Resolves once everything is released, however often it is called. */
+  /** Resolves once everything is released. May be called several times. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -77,7 +77,7 @@ export class WatchedTransport implements Transport {
   async #close(): Promise<void> {
     const wasOpen = this.#isOpen;
     this.#isOpen = false;
-    if (wasOpen) await this.#watch.farewell?.();
+    if (wasOpen) await this.#watch.beforeClose?.();
     await this.#inner.close();
   }
 

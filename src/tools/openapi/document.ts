@@ -47,18 +47,18 @@ export interface DocumentOperation extends Pick<
 
 export interface OpenApiDocument {
   readonly operations: readonly DocumentOperation[];
-  /** Security schemes by name, as the document has them. */
+  /** The document's security schemes, by name. */
   readonly securitySchemes: Readonly<Record<string, unknown>>;
-  /** The value a `$ref` stands for. Throws ConfigurationException when it leads nowhere, or outside. */
+  /** The value that a `$ref` points to. Throws ConfigurationException when it does not exist, or is outside the document. */
   readonly resolve: (ref: string) => unknown;
 }
 
 export interface DocumentOptions {
-  /** Where the document came from, for references relative to it. */
+  /** The URL of the document, for relative references. */
   readonly baseUrl?: string;
-  /** Whether other documents it refers to are fetched. Default false. */
+  /** Whether to fetch other documents that it refers to. Default false. */
   readonly allowExternalRefs?: boolean;
-  /** How they are fetched. */
+  /** The fetch for other documents. */
   readonly outbound?: OutboundFetch;
 }
 
@@ -86,10 +86,10 @@ function parseText(text: string): JsonObject {
   try {
     value = parseYaml(text, { maxAliasCount: 1000 });
   } catch (error) {
-    // The lines that follow quote the document.
+    // The other lines quote the document.
     throw unfit(errorText(error).split('\n', 1)[0] ?? '', error);
   }
-  if (!isJsonObject(value)) throw unfit('it is no object');
+  if (!isJsonObject(value)) throw unfit('it is not an object');
   return value;
 }
 
@@ -98,7 +98,7 @@ interface Bundle {
   get(ref: string): unknown;
 }
 
-/** Other documents are drawn in, so that every reference is local afterwards. */
+/** Includes the other documents, so that all references are local. */
 async function bundle(
   document: JsonObject,
   { baseUrl = '', allowExternalRefs = false, outbound = outboundFetch() }: DocumentOptions,
@@ -116,7 +116,7 @@ async function bundle(
         try {
           return parser.$refs.get(ref);
         } catch (error) {
-          throw unfit(`"${ref}" leads nowhere`, error);
+          throw unfit(`"${ref}" does not exist`, error);
         }
       },
     };
@@ -132,14 +132,14 @@ async function download(url: string, outbound: OutboundFetch): Promise<string> {
 }
 const downloadMs = 30_000;
 
-/** The value itself, or what it refers to. */
+/** The value, or the target if it is a reference. */
 export function follow(value: unknown, resolve: (ref: string) => unknown): unknown {
   let found = value;
   for (let hops = 0; hops < 20; hops += 1) {
     if (!isJsonObject(found) || typeof found['$ref'] !== 'string') return found;
     found = resolve(found['$ref']);
   }
-  throw unfit('references go round in circles');
+  throw unfit('it has circular references');
 }
 
 function operationsOf(path: string, value: unknown, document: z.infer<typeof Document>): DocumentOperation[] {

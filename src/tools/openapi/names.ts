@@ -1,7 +1,7 @@
-/** Characters of a name that are looked at; many more than are kept. */
+/** Characters of a name that are read, many more than are kept. */
 const maxSource = 500;
 
-/** `getPetById` and `Get pet-by ID` both make `get_pet_by_id`. Only ASCII letters and digits are kept. */
+/** `getPetById` and `Get pet-by ID` both become `get_pet_by_id`. Keeps only ASCII letters and digits. */
 export function snakeCase(text: string): string {
   return text
     .slice(0, maxSource)
@@ -14,13 +14,13 @@ export function snakeCase(text: string): string {
 
 const maxToolName = 60;
 
-/** The name of an operation's tool: from its id, or else from its path and method. */
+/** The name of an operation's tool: from its id, else from its path and method. */
 export function operationName(id: string | undefined, path: string, method: string): string {
   const name = snakeCase(id ?? '') || snakeCase(`${path}_${method}`) || 'operation';
   return (/^\d/.test(name) ? `_${name}` : name).slice(0, maxToolName);
 }
 
-/** The first free one of `name`, `name_2`, `name_3` …; it is taken then. */
+/** The first free one of `name`, `name_2`, `name_3` … Adds it to `taken`. */
 export function freeName(name: string, taken: Set<string>): string {
   let free = name;
   for (let count = 2; taken.has(free); count += 1) {

@@ -23,7 +23,7 @@ export interface OperationSetting {
   readonly outbound: OutboundFetch;
 }
 
-/** The tool of one operation. Whatever goes wrong over there is an answer, `{ error }`; only an abort gets through. */
+/** The tool of one operation. Failures of the service become the response `{ error }`; it only throws when aborted. */
 export function operationTool(setting: OperationSetting): Tool {
   const { name, operation, input } = setting;
   const parameters = argumentsSchema(input.parameters);
@@ -37,7 +37,7 @@ export function operationTool(setting: OperationSetting): Tool {
   return { ...tool, run: (args, ctx) => tool.run?.(renamed(args, input), ctx) };
 }
 
-/** What came of one request; without a status there was none. */
+/** The result of one request; without a status, no request was made. */
 interface Outcome {
   readonly status?: number;
   readonly result: unknown;
@@ -47,8 +47,8 @@ async function call(setting: OperationSetting, args: JsonObject, ctx: ToolContex
   const { sources } = setting;
   const first = await attempt(setting, args, ctx);
   if (first.status !== 401 || sources.length === 0) return first.result;
-  // The token may have been taken back before its time: once more, with a new one.
-  for (const source of sources) await source.refused(ctx);
+  // The token may have been revoked: repeat the request with a new one.
+  for (const source of sources) await source.invalidate(ctx);
   const second = await attempt(setting, args, ctx);
   return second.status === 401 ? first.result : second.result;
 }
@@ -71,14 +71,14 @@ async function attempt(setting: OperationSetting, args: JsonObject, ctx: ToolCon
   }
 }
 
-/** fetch says only "fetch failed"; what failed is in its cause. */
+/** The reason of a failure: fetch has it in the `cause` of "fetch failed". */
 function causeText(error: unknown): string {
   if (!(error instanceof Error) || error.cause === undefined || !(error instanceof TypeError)) return errorText(error);
   const { cause } = error;
   return `The service could not be reached (${cause instanceof Error && 'code' in cause ? String(cause.code) : errorText(cause)})`;
 }
 
-/** Models that know the service use its own names for arguments now and then. */
+/** Renames arguments: models that know the service sometimes use its own names. */
 function renamed(args: JsonObject, { parameters }: OperationInput): JsonObject {
   const declared = new Set(parameters.map(({ argument }) => argument));
   const byName = new Map(parameters.map(({ name, argument }) => [name, argument]));

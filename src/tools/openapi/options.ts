@@ -7,18 +7,18 @@ import type { OpenApiAuth } from './security.ts';
 export interface OpenApiToolsetOptions extends Partial<OpenApiAuth>, Reach {
   /** An OpenAPI 3 document, as an object or as JSON or YAML text. */
   readonly spec: string | JsonObject;
-  /** Address of the service, when it is not the first server of the document. */
+  /** URL of the service, if it is not the first server of the document. */
   readonly server?: string;
   /**
-   * Where the document came from: server addresses and references may be relative to it. The document is then that
-   * server's word and not the author's: other hosts it names have to be on the public internet.
+   * The URL of the document, for relative server URLs and references. The document then counts as written by that server
+   * and not by the author: other hosts in it have to be on the public internet.
    */
   readonly baseUrl?: string;
-  /** Whether other documents that it refers to are fetched. Default false. */
+  /** Whether to fetch other documents that it refers to. Default false. */
   readonly allowExternalRefs?: boolean;
   readonly filter?: ToolFilter;
   readonly prefix?: string;
-  /** Arguments keep the document's spelling where it makes a name; default: snake_case. */
+  /** Whether arguments keep the document's spelling where it is a valid name; default: snake_case. */
   readonly keepNames?: boolean;
   /** Headers of every request. */
   readonly headers?:

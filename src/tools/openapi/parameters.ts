@@ -4,24 +4,24 @@ import { type DocumentOperation, follow, type OpenApiDocument } from './document
 import { freeName, snakeCase } from './names.ts';
 import { plainSchema } from './schemas.ts';
 
-/** Where an argument goes in the request. `body` is a property of the body, `whole` the body itself. */
+/** An argument and its place in the request. `body`: a property of the body; `whole`: the body itself. */
 export interface Parameter {
-  /** What the model calls it. */
+  /** Its name for the model. */
   readonly argument: string;
-  /** What the service calls it. */
+  /** Its name at the service. */
   readonly name: string;
   readonly place: 'path' | 'query' | 'header' | 'cookie' | 'body' | 'whole';
   readonly isRequired: boolean;
   readonly schema: JsonObject;
   readonly style: string;
   readonly explode: boolean;
-  /** The value is sent as JSON text. */
+  /** Whether the value is sent as JSON text. */
   readonly isJson: boolean;
 }
 
 export interface OperationInput {
   readonly parameters: readonly Parameter[];
-  /** Media type of the body; absent: there is none. */
+  /** Media type of the body; absent without a body. */
   readonly bodyType?: string;
   readonly isBodyRequired: boolean;
 }
@@ -43,11 +43,11 @@ const RequestBody = z.looseObject({
   content: z.record(z.string(), z.looseObject({ schema: z.unknown().optional() })).default({}),
 });
 
-/** Headers that belong to the protocol; OpenAPI says to ignore parameters with these names. */
+/** Headers of the protocol: OpenAPI requires that parameters with these names are ignored. */
 const ownHeaders = new Set(['accept', 'content-type', 'authorization']);
 const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const;
 
-/** What an operation takes, under argument names that are each other's neighbours: snake_case unless they are kept. */
+/** The parameters and the body of an operation as arguments with unique names, in snake_case unless `keepNames`. */
 export function operationInput(
   operation: DocumentOperation,
   { resolve }: OpenApiDocument,
@@ -84,7 +84,7 @@ export function operationInput(
   };
 }
 
-/** An operation's parameters replace those of its path with the same name and place. */
+/** Parameters of an operation override those of its path with the same name and place. */
 function documentParameters(
   operation: DocumentOperation,
   resolve: (ref: string) => unknown,
@@ -116,7 +116,7 @@ function preferredType(types: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Properties of an object become arguments beside the others; anything else is one argument. */
+/** The properties of an object become separate arguments; any other body is one argument. */
 function bodyParameters(
   schema: JsonObject,
   isBodyRequired: boolean,
@@ -138,7 +138,7 @@ function bodyParameters(
   }));
 }
 
-/** The arguments as JSON Schema, for the model. `undefined`: it takes none. */
+/** The arguments as JSON Schema, for the model. `undefined` without arguments. */
 export function argumentsSchema(parameters: readonly Parameter[]): JsonObject | undefined {
   if (parameters.length === 0) return undefined;
   const required = parameters.filter(({ isRequired }) => isRequired).map(({ argument }) => argument);

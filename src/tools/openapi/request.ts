@@ -14,12 +14,12 @@ export interface OperationRequest {
 
 interface Target {
   readonly method: string;
-  /** Absolute address of the service, without a slash at the end. */
+  /** Absolute URL of the service, without a slash at the end. */
   readonly server: string;
   readonly path: string;
 }
 
-/** The address of the first server, its variables filled in. Throws ConfigurationException unless it is absolute. */
+/** The URL of the first server, its variables filled in. Throws ConfigurationException unless it is absolute. */
 export function serverAddress(servers: readonly Server[], baseUrl: string | undefined): string {
   const { url = '/', variables = {} } = servers[0] ?? {};
   const filled = url.replace(/\{([^{}]*)\}/g, (_match, name: string) => String(variables[name]?.default ?? ''));
@@ -56,7 +56,7 @@ export function operationRequest(
     headers.set('cookie', cookies.map((pair) => pair.map(encodeURIComponent).join('=')).join('; '));
   for (const [name, value] of Object.entries(additions.headers)) headers.set(name, value);
   const body = bodyOf(input, at('body', 'whole'), args);
-  // A form with files names its own boundary.
+  // FormData sets its own content type, with the boundary.
   if (body !== undefined && input.bodyType && !(body instanceof FormData)) headers.set('content-type', input.bodyType);
   return { method: target.method, url, headers, ...(body !== undefined && { body }) };
 }
@@ -69,7 +69,7 @@ function addressOf({ server, path }: Target, parameters: Parameter[], args: Json
     if (text === '') throw new AppError('invalid_request', `The argument for "${name}" of "${path}" is empty`);
     return text;
   });
-  // Dots are not escaped in addresses, so these would lead to another operation than the one that was called.
+  // URLs cannot escape dots, so these segments would call another operation.
   if (filled.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))) {
     throw new AppError('invalid_request', `The arguments lead out of the path "${path}"`);
   }

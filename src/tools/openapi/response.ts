@@ -1,13 +1,13 @@
 import { redact } from '../../base/redact.ts';
 
-/** What is read of an answer; the rest is left. */
+/** Bytes read of a response body; the rest is ignored. */
 const maxBytes = 1_000_000;
-/** Characters of the body that an error tells the model. */
+/** Characters of the body in an error for the model. */
 const maxErrorCharacters = 2000;
 
 /**
- * An answer as a tool result: JSON as it is, text as text, other content by description, and `{ error, status }` for
- * anything but success. Long answers are cut and say so.
+ * A response as a tool result: JSON as a value, text as text, other content as a description, and `{ error, status }`
+ * for a failure. Long bodies are truncated, with a note.
  */
 export async function operationResult(response: Response): Promise<unknown> {
   const { status, statusText } = response;
@@ -42,7 +42,7 @@ async function readText(response: Response): Promise<{ text: string; isCut: bool
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
-  // Leaving the loop cancels the body.
+  // `break` cancels the body.
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
     if (size > maxBytes)

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 
-/** Keywords of OpenAPI that tell a model nothing. */
+/** Keywords of OpenAPI that are useless to models. */
 const dropped = new Set([
   'discriminator',
   'xml',
@@ -20,15 +20,14 @@ const dropped = new Set([
 const listsOfSchemas = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const singleSchemas = new Set(['items', 'not', 'additionalProperties', 'contains', 'if', 'then', 'else']);
 
-/** Schemas whose references spread too far are cut here, or a small document could become a huge declaration. */
+/** Limit for schemas with many references: a small document could become a huge declaration. */
 const maxNodes = 3000;
 
 type Resolve = (ref: string) => unknown;
 
 /**
- * Plain JSON Schema from a schema of an OpenAPI 3.0 or 3.1 document: references drawn in, `nullable` and boolean
- * bounds translated, parts of `allOf` merged, what only servers write left out. A schema that holds itself is cut to a
- * plain object.
+ * Plain JSON Schema from a schema of an OpenAPI 3.0 or 3.1 document: references inlined, `nullable` and boolean bounds
+ * converted, parts of `allOf` merged, read-only properties removed. A recursive schema is cut to a plain object.
  */
 export function plainSchema(schema: unknown, resolve: Resolve): JsonObject {
   let nodes = 0;
@@ -63,7 +62,7 @@ export function plainSchema(schema: unknown, resolve: Resolve): JsonObject {
   return withoutStrayRequired(convert(schema, []));
 }
 
-/** OpenAPI 3.0 says whether a bound belongs to the range; JSON Schema has a keyword of its own for that. */
+/** Converts exclusive bounds: a boolean beside the bound in OpenAPI 3.0, a separate number in JSON Schema. */
 function bounds(schema: JsonObject): JsonObject {
   const { exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...rest } = schema;
   const above = exclusiveMinimum === true ? { exclusiveMinimum: minimum } : { minimum, exclusiveMinimum };
@@ -79,7 +78,7 @@ function nullable(schema: JsonObject, source: JsonObject): JsonObject {
   return { ...schema, type: [type, 'null'], ...choices };
 }
 
-/** Models deal badly with `allOf`, so parts that describe one object become one object. */
+/** Merges the parts of `allOf` that describe one object, because models handle `allOf` badly. */
 function merged(schema: JsonObject): JsonObject {
   const { allOf, ...own } = schema;
   if (!Array.isArray(allOf)) return schema;
@@ -97,7 +96,7 @@ function merged(schema: JsonObject): JsonObject {
   };
 }
 
-/** `required` may name properties that were left out, which no one could satisfy. */
+/** Removes properties from `required` that were left out: no value could satisfy them. */
 function withoutStrayRequired(schema: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const [key, entry] of Object.entries(schema)) {

@@ -9,17 +9,17 @@ import { type DocumentOperation, follow, type OpenApiDocument } from './document
 export interface OpenApiAuth extends Reach {
   /** Credentials by the name of their security scheme in the document (ADK's AuthCredential). */
   readonly credentials?: Readonly<Record<string, JsonObject>>;
-  /** One scheme and credential for all operations, whatever the document says. The scheme alone, or the credential alone, replaces that part. */
+  /** A scheme and a credential for all operations. Each overrides that part of the document. */
   readonly authScheme?: JsonObject;
   readonly authCredential?: JsonObject;
   readonly credentialKey?: string;
-  /** Where granted credentials are kept; default: in memory, for this toolset. */
+  /** The store for granted credentials; default: in memory, for this toolset. */
   readonly store: CredentialStore;
-  /** Where the document came from, if it is not the author's own. */
+  /** The URL of the document, if the author did not write it. */
   readonly baseUrl?: string;
 }
 
-/** Finds the credential sources an operation needs. Operations with the same needs share them. */
+/** Finds the credential sources of an operation. Operations with the same scheme share a source. */
 export class OpenApiSecurity {
   readonly #auth: OpenApiAuth;
   readonly #document: OpenApiDocument;
@@ -30,7 +30,7 @@ export class OpenApiSecurity {
     this.#auth = auth;
   }
 
-  /** Of the alternatives, the first there are credentials for; else none, where that will do; else the first, by asking the user. */
+  /** The first alternative with configured credentials; else no credential, if that is allowed; else the first, from the user. */
   sourcesFor({ security }: DocumentOperation): readonly CredentialSource[] {
     if (this.#auth.authScheme) return [this.#source('(all)', this.#auth.authScheme)];
     const { credentials = {}, authCredential } = this.#auth;
@@ -57,7 +57,7 @@ export class OpenApiSecurity {
   }
 }
 
-/** What the credentials add to a request; `undefined` once the user has been asked for one. */
+/** The headers, query and cookies of the credentials. `undefined` after one was requested from the user. */
 export async function additionsFrom(
   sources: readonly CredentialSource[],
   ctx: ToolContext,

@@ -6,7 +6,7 @@ type Pair = readonly [name: string, value: string];
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 const entriesOf = (value: object): Pair[] => Object.entries(value).map(([key, entry]) => [key, textOf(entry)]);
 
-/** A value inside a path or a header (styles simple, label and matrix of OpenAPI). `encode` is applied to each piece. */
+/** A value in a path or a header (styles simple, label and matrix of OpenAPI). `encode` is applied to each part. */
 export function serializeSimple(
   { style, explode, name, isJson }: Parameter,
   value: unknown,

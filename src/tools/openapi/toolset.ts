@@ -10,8 +10,8 @@ import type { Reach } from '../reach.ts';
 import type { OpenApiToolsetOptions } from './options.ts';
 
 /**
- * The operations of an OpenAPI 3 document as tools. The document is read when the tools are first asked for; that
- * fails with ConfigurationException when it cannot be used.
+ * The operations of an OpenAPI 3 document as tools. The document is read when the tools are first requested; that throws
+ * ConfigurationException for an unusable document.
  */
 export function openApiToolset(options: OpenApiToolsetOptions): Toolset {
   checkTimeLimit('timeoutMs of an OpenAPI toolset', options.timeoutMs);
@@ -53,7 +53,7 @@ const argsSchema = lazily(() =>
   }),
 );
 
-/** The same from the `args` of a configuration file, under the names ADK gives them. Throws ConfigurationException. */
+/** The same from the `args` of a configuration file, with ADK's names. Throws ConfigurationException. */
 export function openApiToolsetFrom(args: JsonObject = {}, reach: Reach = {}): Toolset {
   const { spec, specDict, specStr, toolFilter, prefix, toolNamePrefix, preservePropertyNames, ...rest } = parseOptions(
     'OpenAPIToolset',

@@ -229,10 +229,10 @@ it('renews a token the service refused, and asks again when it cannot', async ()
   await granted(source, server);
   server.refreshes = false;
 
-  await source.refused(contextOf());
+  await source.invalidate(contextOf());
   expect(await source.get(contextOf())).toMatchObject({ oauth2: { accessToken: 'access-2' } });
 
-  await source.refused(contextOf());
+  await source.invalidate(contextOf());
   const ctx = contextOf();
   expect(await source.get(ctx)).toBeUndefined();
   expect(authUriOf(askedBy(ctx))).toContain('/authorize?');

@@ -68,7 +68,7 @@ it('gets a token for the client itself, once', async () => {
       client_secret: client.clientSecret,
     },
   ]);
-  await source.refused(toolContext());
+  await source.invalidate(toolContext());
   expect(await source.get(toolContext())).toMatchObject({ oauth2: { accessToken: 'access-2' } });
 });
 

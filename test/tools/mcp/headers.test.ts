@@ -78,10 +78,10 @@ it('costs a call an error when the headers cannot be had or sent, and tells no s
 
   await expect(call('none')).rejects.toMatchObject({
     code: 'McpToolsetException',
-    message: 'The headers for the MCP server "double" cannot be had: nobody is logged in',
+    message: 'The headers for the MCP server "double" could not be computed: nobody is logged in',
   });
   await expect(call('s3cret\r\nx-evil: 1')).rejects.toThrow(
-    /^(?!.*s3cret).*"authorization" holds what a header cannot/,
+    /^(?!.*s3cret).*"authorization" has characters that a header cannot have/,
   );
 });
 

@@ -227,7 +227,7 @@ it('never puts a question to the wrong user: calls it cannot tell apart are told
   const apart = await Promise.all(chats.map((chat) => chat.send('book again')));
 
   for (const events of mixed)
-    expect(booked(events)).toMatchObject({ error: expect.stringContaining('which of several calls') });
+    expect(booked(events)).toMatchObject({ error: expect.stringContaining('Several calls are active') });
   for (const events of apart) expect(request(events).hint).toBe('Which day?');
 });
 

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AuthConfig, AuthCredential } from './auth-config.ts';
 
 /**
- * The credential in an answer that is only a text, as user interfaces send it that have no form for the scheme: the key,
- * the token, `name:password`, or the address a sign-in ended at. `undefined` for any other answer.
+ * The credential in an answer that is only a text, from user interfaces without a form for the scheme: the key, the
+ * token, `name:password`, or the URL where a sign-in ended. `undefined` for any other answer.
  */
-export function writtenCredential(answer: JsonObject, config: AuthConfig): AuthCredential | undefined {
+export function credentialFromText(answer: JsonObject, config: AuthConfig): AuthCredential | undefined {
   const [[key, value] = ['', undefined], ...others] = Object.entries(answer);
   if (others.length > 0 || (key !== 'result' && key !== 'response') || typeof value !== 'string') return undefined;
   const text = value.trim();

@@ -3,7 +3,7 @@ import { llmAgent } from '../../../src/agents/llm-agent.ts';
 import { functionCalls } from '../../../src/schemas/event.ts';
 import { authConfigFrom } from '../../../src/tools/auth/auth-config.ts';
 import { credentialExchanger } from '../../../src/tools/auth/exchange.ts';
-import { writtenCredential } from '../../../src/tools/auth/written-credential.ts';
+import { credentialFromText } from '../../../src/tools/auth/text-credential.ts';
 import { authenticatedTool } from '../../../src/tools/authenticated-tool.ts';
 import { call, calls, replyModel, text } from '../../support/reply-model.ts';
 import { runAll, say, testRunner } from '../../support/run.ts';
@@ -28,15 +28,15 @@ it.each([
   [oauth, 'not an address', undefined],
   [key, '  ', undefined],
 ])('reads what was written for %o: %s', (authScheme, result, credential) => {
-  expect(writtenCredential({ result }, authConfigFrom({ authScheme }))).toEqual(credential);
+  expect(credentialFromText({ result }, authConfigFrom({ authScheme }))).toEqual(credential);
 });
 
 it('leaves answers alone that hold more than a text', () => {
   const config = authConfigFrom({ authScheme: key });
 
-  expect(writtenCredential({ result: 'k', more: 1 }, config)).toBeUndefined();
-  expect(writtenCredential({ result: { apiKey: 'k' } }, config)).toBeUndefined();
-  expect(writtenCredential({}, config)).toBeUndefined();
+  expect(credentialFromText({ result: 'k', more: 1 }, config)).toBeUndefined();
+  expect(credentialFromText({ result: { apiKey: 'k' } }, config)).toBeUndefined();
+  expect(credentialFromText({}, config)).toBeUndefined();
 });
 
 it('gives a tool the key the user wrote', async () => {
