@@ -12,19 +12,19 @@ type Body = Anthropic.Messages.MessageCreateParamsNonStreaming;
 type Block = Anthropic.Messages.ContentBlockParam;
 type ResultBlock = Exclude<Anthropic.Messages.ToolResultBlockParam['content'], string | undefined>[number];
 
-/** A request as Anthropic's SDK takes it, and the headers it needs besides. */
+/** A request for Anthropic's SDK, and its additional headers. */
 export interface AnthropicCall {
   readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
-/** The last version of the API that takes sampling settings; later ones refuse them for every model. */
+/** The last version of the API that accepts sampling settings; later versions reject them for every model. */
 const VERSION_WITH_SAMPLING = '2023-06-01';
 const LEAST_THINKING = 1_024;
 const USUAL_THINKING = 4_096;
 
-/** The request in the words of Anthropic's Messages API. `model` is the name without our prefix. */
+/** The request in the format of Anthropic's Messages API. `model` is the name without our prefix. */
 export function toAnthropicCall(request: ModelRequest, model: string): AnthropicCall {
   const { config } = request;
   const features = claudeFeatures(model);
@@ -41,7 +41,7 @@ export function toAnthropicCall(request: ModelRequest, model: string): Anthropic
   const system = systemOf(config, schema === undefined);
   const body: Body = {
     model,
-    // What is thought counts, so there has to be room for an answer besides.
+    // Thinking tokens count, too, so the limit must leave room for an answer.
     max_tokens: tokens >= maxTokens ? tokens + LEAST_THINKING : maxTokens,
     messages: pairedTurns(request.contents).flatMap(toMessage),
     ...(system ? { system } : {}),
@@ -71,14 +71,14 @@ function toBlock(part: Part, role: Turn['role']): Block[] {
   }
   if (part.functionResponse) return [toolResult(part.functionResponse)];
   if (part.inlineData ?? part.fileData) {
-    // Only users may show something.
+    // Only user messages may contain media.
     return [role === 'user' ? mediaBlock(part) : { type: 'text', text: attachmentNote(part) }];
   }
   const text = part.text ?? codeText(part) ?? '';
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** Thinking goes back exactly as it came, or not at all. */
+/** Thinking is sent back exactly as it came, or not at all. */
 function thinkingBlock(part: Part): Block[] {
   const { text = '', thoughtSignature } = part;
   if (thoughtSignature === undefined) return [];
@@ -146,7 +146,7 @@ function systemOf({ systemInstruction, responseSchema, responseMimeType }: Gener
   return texts.join('\n\n');
 }
 
-/** Settings that only the older models have, and only as long as they do not think. */
+/** Sampling settings: only older models accept them, and only without thinking. */
 function samplingOf({ temperature, topP, topK }: GenerateConfig, { sampling }: ClaudeFeatures): JsonObject {
   if (sampling === 'none') return {};
   const both = sampling === 'all' || temperature === undefined;
@@ -160,11 +160,11 @@ function samplingOf({ temperature, topP, topK }: GenerateConfig, { sampling }: C
 interface Thinking {
   readonly thinking?: Anthropic.Messages.ThinkingConfigParam;
   readonly effort?: 'low' | 'medium' | 'high';
-  /** The most that is thought; 0 when that is the model's affair. */
+  /** The limit of thinking tokens; 0 when the model decides. */
   readonly tokens: number;
 }
 
-/** Gemini's `thinkingConfig` (a budget of 0 is off, -1 is up to the model) in Anthropic's terms. */
+/** Gemini's `thinkingConfig` (budget 0: off, -1: the model decides) as Anthropic's settings. */
 function thinkingOf({ thinkingConfig }: GenerateConfig, features: ClaudeFeatures): Thinking {
   if (!thinkingConfig) return { tokens: 0 };
   const { thinkingBudget: budget, thinkingLevel: level, includeThoughts } = thinkingConfig;

@@ -9,7 +9,7 @@ type Message = Anthropic.Messages.Message;
 export type Ending = Pick<Message, 'stop_reason' | 'stop_details'>;
 export type Usage = Partial<Anthropic.Messages.MessageDeltaUsage>;
 
-/** The whole answer of a call that was not streamed. */
+/** The response of a call without streaming. */
 export function fromAnthropic(message: Message): ModelResponse {
   const parts: Part[] = [];
   for (const block of message.content) {
@@ -24,7 +24,7 @@ export function fromAnthropic(message: Message): ModelResponse {
   };
 }
 
-/** Steps of tools that Anthropic runs itself are left out: the answer that follows tells what came of them. */
+/** `undefined` for steps of tools that Anthropic runs itself: the answer after them contains their results. */
 export function toPart(block: Anthropic.Messages.ContentBlock): Part | undefined {
   if (block.type === 'text') return { text: block.text };
   if (block.type === 'thinking') return { text: block.thinking, thought: true, thoughtSignature: block.signature };
@@ -35,7 +35,7 @@ export function toPart(block: Anthropic.Messages.ContentBlock): Part | undefined
   return { functionCall: { id: block.id, name: block.name, args: isJsonObject(block.input) ? block.input : {} } };
 }
 
-/** A refusal is an error whatever was said before. */
+/** A refusal is an error, even after text. */
 export const endingOf = (parts: readonly Part[], ending: Ending): ModelResponse =>
   ending.stop_reason === 'refusal' ? finish(ending) : finishOf(parts, finish(ending));
 
@@ -59,7 +59,7 @@ function finish({ stop_reason: reason, stop_details: details }: Ending): ModelRe
   }
 }
 
-/** Counts in Gemini's terms: the prompt includes what was cached, thoughts are apart from the answer. */
+/** Token counts as Gemini defines them: the prompt includes cached tokens, thoughts are not part of the answer. */
 export function usageOf(usage: Usage): UsageMetadata {
   const cached = usage.cache_read_input_tokens ?? 0;
   const prompt = (usage.input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0) + cached;

@@ -7,11 +7,11 @@ import { endedEarly } from './finish-reason.ts';
 
 type StreamEvent = Anthropic.Messages.RawMessageStreamEvent;
 
-/** Collects a streamed answer. */
+/** Collects a streamed response. */
 export interface AnthropicStream {
-  /** The partial response of an event; undefined when it shows nothing. */
+  /** The chunk for an event; undefined when it has no content. */
   add(event: StreamEvent): ModelResponse | undefined;
-  /** The whole response; undefined when the stream broke off before the model was done. */
+  /** The complete response; undefined when the stream broke before the model had finished. */
   end(): ModelResponse | undefined;
 }
 

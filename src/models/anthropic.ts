@@ -8,7 +8,7 @@ import { anthropicStream } from './anthropic-stream.ts';
 import { modelError, retryAfterOf, transportError } from './model-errors.ts';
 import type { AnthropicSettings } from './provider-settings.ts';
 
-/** One connection to Anthropic that all models of a registry share. The SDK loads on the first call. */
+/** One client of Anthropic, shared by all models of a registry. Loads the SDK on the first call. */
 export interface AnthropicClient {
   readonly settings: AnthropicSettings;
   load(): Promise<Anthropic>;
@@ -18,7 +18,7 @@ type Message = Anthropic.Messages.Message;
 type StreamEvents = AsyncIterable<Anthropic.Messages.RawMessageStreamEvent>;
 
 const PATH = '/v1/messages';
-/** Milliseconds after which a call that says nothing is given up. */
+/** Milliseconds after which a call without data fails. */
 const TIMEOUT_MS = 600_000;
 
 export function anthropicClient(settings: AnthropicSettings): AnthropicClient {
@@ -34,7 +34,7 @@ async function connect({ apiKey, authToken, baseUrl }: AnthropicSettings): Promi
   return new Anthropic({
     ...(authToken && !apiKey ? { authToken } : { apiKey: apiKey ?? 'none' }),
     baseURL: baseUrl ?? 'https://api.anthropic.com',
-    // Services that speak this wire expect the key where it used to be.
+    // Compatible services expect the key in the older header.
     ...(baseUrl && apiKey ? { defaultHeaders: { 'x-api-key': apiKey } } : {}),
     maxRetries: 0,
     timeout: TIMEOUT_MS,
@@ -43,7 +43,7 @@ async function connect({ apiKey, authToken, baseUrl }: AnthropicSettings): Promi
   });
 }
 
-/** A Claude model by its name, with or without `anthropic/` before it. */
+/** A Claude model by its name, with or without the prefix `anthropic/`. */
 export function anthropicModel(name: string, client: AnthropicClient): Model {
   return { name, generate: (request, signal) => generate(client, request, signal) };
 }
@@ -58,7 +58,7 @@ async function* generate(
   using call = new LinkedAbort(signal);
   try {
     const { body, headers } = toAnthropicCall(request, request.model.replace(/^anthropic\//, ''));
-    // The SDK's own method for this writes to the console about models that are getting old.
+    // Not the SDK's own method, which logs warnings about older models to the console.
     const options = { headers, signal: call.signal, timeout: TIMEOUT_MS };
     if (!request.stream) {
       yield fromAnthropic(await sdk.post<Message>(PATH, { ...options, body }));
@@ -70,7 +70,7 @@ async function* generate(
       const partial = stream.add(event);
       if (partial) yield partial;
     }
-    // The SDK ends a stream that was aborted as if it were complete.
+    // The SDK ends an aborted stream as if it were complete.
     signal.throwIfAborted();
     const whole = stream.end();
     if (!whole) throw new ModelError('NETWORK_ERROR', 'The stream of the model ended before its answer did');
@@ -89,12 +89,12 @@ function anthropicError(error: unknown, { apiKey, authToken }: AnthropicSettings
   const secrets = [apiKey, authToken];
   if (!(error instanceof Error) || !('error' in error)) return transportError(error, secrets);
   const { status, headers, error: body } = error as InstanceType<typeof Anthropic.APIError>;
-  const told = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : undefined;
-  if (status === undefined && !told) return transportError(error, secrets);
+  const details = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : undefined;
+  if (status === undefined && !details) return transportError(error, secrets);
   return modelError({
-    message: typeof told?.['message'] === 'string' ? told['message'] : error.message,
+    message: typeof details?.['message'] === 'string' ? details['message'] : error.message,
     status,
-    providerCode: typeof told?.['type'] === 'string' ? told['type'] : undefined,
+    providerCode: typeof details?.['type'] === 'string' ? details['type'] : undefined,
     retryAfter: headers ? retryAfterOf(headers) : undefined,
     secrets,
   });

@@ -11,7 +11,7 @@ const PROJECT_MODEL = 'projects/.+/locations/.+/(?:endpoints/.+|publishers/googl
 /** `apigee/[provider/][version/]model` */
 const APIGEE = /^apigee\/(?:(vertex_ai|gemini|openai)\/)?(?:(v\d\w*)\/)?(.+)$/;
 
-/** The value of the first of these variables that is set to something. */
+/** The value of the first of these variables that is not empty. */
 function first(env: Env, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = env[name]?.trim();
@@ -23,7 +23,7 @@ function first(env: Env, ...names: readonly string[]): string | undefined {
 const isOn = (value: string | undefined): boolean => value !== undefined && /^(?:true|1)$/i.test(value);
 const usesVertex = (env: Env): boolean => isOn(first(env, 'GOOGLE_GENAI_USE_ENTERPRISE', 'GOOGLE_GENAI_USE_VERTEXAI'));
 
-/** Every kind of model the server knows by itself. Nothing is connected or loaded before a model is called. */
+/** All built-in kinds of models. Nothing connects or loads before a model is called. */
 export function builtInModels(env: Env, retry: RetryOptions = {}): ModelRegistration[] {
   const providers = [...gemini(env), apigee(env), ...claude(env), ...openai(env)];
   return [
@@ -40,11 +40,11 @@ function gemini(env: Env): ModelRegistration[] {
     {
       pattern: '(?:models/)?(?:gemini|gemma)-.+|tunedModels/.+',
       create: (name) => geminiModel(name, client),
-      // An address says where to call, not that one may: Google's service takes nobody without a credential.
+      // A base URL is not enough: Google's service needs a credential.
       isConfigured: () => Boolean(settings.apiKey ?? (settings.vertex && settings.project)),
     },
     {
-      // A name that says its project is reached through that project.
+      // A name that contains a project is called through that project.
       pattern: PROJECT_MODEL,
       create(name) {
         const [, project, , location] = name.split('/');
@@ -65,7 +65,7 @@ function geminiSettings(env: Env, vertex: boolean): GeminiSettings {
   };
 }
 
-/** Models behind an Apigee proxy, which speaks the wire of the provider that the name says. */
+/** Models behind an Apigee proxy, which uses the API of the provider in the name. */
 function apigee(env: Env): ModelRegistration {
   const proxyUrl = first(env, 'APIGEE_PROXY_URL');
   return {
@@ -123,7 +123,7 @@ function openai(env: Env): ModelRegistration[] {
   ];
 }
 
-/** Models of a server of one's own: worth calling when its address is set, though there is a usual one. */
+/** Models of an OpenAI-compatible server. They count as configured when its URL is set, although there is a default URL. */
 function compatible(prefix: string, url: string | undefined, settings: OpenAISettings): ModelRegistration {
   const client = openaiClient(settings);
   return {
@@ -133,7 +133,7 @@ function compatible(prefix: string, url: string | undefined, settings: OpenAISet
   };
 }
 
-/** An address with its scheme and the version that these servers serve. */
+/** The URL with a scheme, and with the API version of these servers. */
 function versioned(url: string): string {
   const withScheme = /^https?:\/\//.test(url) ? url : `http://${url}`;
   const bare = withScheme.replace(/\/+$/, '');

@@ -1,21 +1,21 @@
-/** What differs between the generations of Claude. Unknown names count as the newest. */
+/** Differences between the generations of Claude. Unknown names count as the newest. */
 export interface ClaudeFeatures {
-  /** Which of temperature, topP and topK it takes (in the API version of 2023). */
+  /** Which of temperature, topP and topK it accepts (in the API version of 2023). */
   readonly sampling: 'all' | 'temperature or topP' | 'none';
-  /** Whether it can be asked not to think. */
+  /** Whether thinking can be disabled. */
   readonly thinkingCanBeOff: boolean;
-  /** Thinks as much as it sees fit; earlier models are given a number of tokens. */
+  /** Whether the model decides how much it thinks; earlier models take a number of tokens. */
   readonly adaptiveThinking: boolean;
-  /** Can be held to a JSON Schema. */
+  /** Whether it supports a JSON Schema for its output. */
   readonly structuredOutput: boolean;
-  /** Tokens to answer with when the request does not say. */
+  /** The output limit in tokens, unless the request has one. */
   readonly maxTokens: number;
 }
 
 const familyFirst = /claude-[a-z]+-(\d+)(?:[.-](\d{1,2}))?(?!\d)/;
 const versionFirst = /claude-(\d+)(?:[.-](\d{1,2}))?(?!\d)/;
 
-/** What the named model can do. Sources: Anthropic's notes on API version 2026-10-21 and on thinking. */
+/** The features of a model by its name. Sources: Anthropic's notes on API version 2026-10-21 and on thinking. */
 export function claudeFeatures(model: string): ClaudeFeatures {
   const match = familyFirst.exec(model) ?? versionFirst.exec(model);
   const version = match ? Number(match[1]) + Number(match[2] ?? 0) / 100 : Number.POSITIVE_INFINITY;

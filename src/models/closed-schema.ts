@@ -4,12 +4,12 @@ const kept = new Set(['type', 'enum', 'const', 'description', 'title', '$ref', '
 const formats = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 
 /**
- * A schema of answers as Claude takes it: objects are closed, and what it cannot be held to (lengths, bounds, patterns …)
- * is told in the description instead.
+ * An output schema that Claude accepts: objects are closed, and unsupported keywords (lengths, bounds, patterns …) move
+ * into the description.
  */
 export function closedSchema(schema: JsonObject): JsonObject {
   const result: JsonObject = {};
-  const told: string[] = [];
+  const constraints: string[] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (kept.has(key)) result[key] = value;
     else if (key === 'properties' || key === '$defs') result[key] = mapValues(value);
@@ -18,12 +18,12 @@ export function closedSchema(schema: JsonObject): JsonObject {
     else if (key === 'allOf' && Array.isArray(value)) result['allOf'] = value.map(child);
     else if (key === 'format' && formats.has(String(value))) result[key] = value;
     else if (key === 'minItems' && (value === 0 || value === 1)) result[key] = value;
-    else if (key !== '$schema' && key !== 'additionalProperties') told.push(`${key}: ${JSON.stringify(value)}`);
+    else if (key !== '$schema' && key !== 'additionalProperties') constraints.push(`${key}: ${JSON.stringify(value)}`);
   }
   if (result['type'] === 'object') result['additionalProperties'] = false;
-  if (told.length > 0) {
+  if (constraints.length > 0) {
     const before = typeof result['description'] === 'string' ? `${result['description']} ` : '';
-    result['description'] = `${before}(${told.join(', ')})`;
+    result['description'] = `${before}(${constraints.join(', ')})`;
   }
   return result;
 }

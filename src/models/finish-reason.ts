@@ -1,7 +1,7 @@
 import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 
-/** An end of an answer before its time, as an error. */
+/** The error of a response that ended early. */
 export const endedEarly = (reason: string, errorMessage: string): ModelResponse => ({
   finishReason: reason,
   errorCode: reason,
@@ -9,8 +9,8 @@ export const endedEarly = (reason: string, errorMessage: string): ModelResponse 
 });
 
 /**
- * The end of an answer that has these parts. Only an answer without anything to show is an error, as in ADK: a text that
- * was cut off is an answer still, and its `finishReason` says what became of it.
+ * The end of a response with these parts. Only a response without content is an error, as in ADK: a truncated text is
+ * still a response, and its `finishReason` tells why it ended.
  */
 export function finishOf(parts: readonly Part[], end: ModelResponse): ModelResponse {
   if (end.errorCode === undefined || parts.every(({ thought }) => thought)) return end;

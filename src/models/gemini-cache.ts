@@ -4,9 +4,9 @@ import type { JsonObject } from '../base/json.ts';
 import { nodeCrypto } from '../base/node-crypto.ts';
 import { type ContextCacheConfig, ModelError, type ModelResponse } from '../core/model.ts';
 
-/** Beginnings of requests that are remembered; each may have one cache at the provider. */
+/** Request prefixes that are tracked; each may have one cache at the provider. */
 const REMEMBERED = 100;
-/** Milliseconds before its end in which a cache is not used any more. */
+/** Milliseconds before its expiry in which a cache is not used. */
 const MARGIN_MS = 2_000;
 const CREATION_TIMEOUT_MS = 20_000;
 const CHARACTERS_PER_TOKEN = 4;
@@ -29,17 +29,17 @@ interface Prefix {
   tokens: number | undefined;
   cache: Cache | undefined;
   creating: Promise<Cache | undefined> | undefined;
-  /** The provider refused to cache it; not asked again before this time. */
+  /** The provider refused to cache it: no retry before this time. */
   refusedUntil: number;
 }
 
-/** One call's share in a cache, or in none. Release it when the call is over. */
+/** One call's use of a cache, or of none. Release it after the call. */
 export interface CacheLease {
-  /** The request to send: without its beginning when that is cached. */
+  /** The request to send, without its prefix if that is cached. */
   readonly parameters: GenerateContentParameters;
-  /** The whole response with a note of the cache that served it. */
+  /** The complete response with the metadata of the cache it used. */
   withCacheMetadata(response: ModelResponse): ModelResponse;
-  /** Whether the call failed because the cache is gone; it is then forgotten. */
+  /** Whether the call failed because the cache does not exist any more; then the cache is forgotten. */
   isCacheLost(error: unknown): boolean;
   release(): void;
 }
@@ -52,8 +52,8 @@ export interface CacheCall {
 }
 
 /**
- * Caches request prefixes at Google. A prefix that is sent a second time is cached; the cache serves all
- * sessions until it was used `maxInvocations` times or its time is over, and is made anew when it is wanted again.
+ * Caches request prefixes at Google. A prefix is cached when it is sent a second time. All sessions share the cache until
+ * it was used `maxInvocations` times or expires; the next use creates a new one.
  */
 export class GeminiCaches {
   /** Least recently used first. */
@@ -97,7 +97,7 @@ export class GeminiCaches {
       return cache;
     if (cache) retire(cache, call.caches);
     if (now < prefix.refusedUntil) return undefined;
-    // One call makes it, the others wait for it; it is not theirs to cancel.
+    // One call creates the cache, and the others wait for it; none of them can cancel it.
     prefix.creating ??= createCache(prefix, call).finally(() => {
       prefix.creating = undefined;
     });
@@ -105,7 +105,7 @@ export class GeminiCaches {
   }
 }
 
-/** Model, instruction and tools: what a cache may hold in the place of the request. */
+/** Identifies the cacheable prefix: model, instruction and tools. */
 function fingerprintOf({ model, config = {} }: GenerateContentParameters): string {
   const { systemInstruction, tools, toolConfig } = config;
   return nodeCrypto()
@@ -134,19 +134,19 @@ async function createCache(prefix: Prefix, { caches, parameters, config }: Cache
     });
     if (name) prefix.cache = { name, createdAt, expiresAt, uses: 0, active: 0, state: 'used' };
   } catch {
-    // Too little to cache, or no right to: the call is made without, and so are those after it for a while.
+    // The prefix is too short, or the permission is missing: this call and the next ones go without a cache.
     prefix.refusedUntil = expiresAt;
   }
   return prefix.cache;
 }
 
-/** Takes a cache out of use, and deletes it once the last call that uses it is over. */
+/** Retires a cache, and deletes it after the last call that uses it. */
 function retire(cache: Cache, caches: Caches): void {
   if (cache.state === 'gone') return;
   cache.state = 'retired';
   if (cache.active > 0) return;
   cache.state = 'gone';
-  // Nobody waits for this: a cache that cannot be deleted goes when its time is over.
+  // Not awaited: a cache that cannot be deleted expires.
   void caches.delete({ name: cache.name }).catch(() => {});
 }
 
@@ -177,7 +177,7 @@ function leaseOf(prefix: Prefix, cache: Cache | undefined, call: CacheCall): Cac
   };
 }
 
-/** Requests that use a cache may not say again what is in it. */
+/** Requests with a cache must not repeat its content. */
 function withoutPrefix(parameters: GenerateContentParameters, cachedContent: string): GenerateContentParameters {
   const { systemInstruction: _system, tools: _tools, toolConfig: _choice, ...config } = parameters.config ?? {};
   return { ...parameters, config: { ...config, cachedContent } };

@@ -1,10 +1,10 @@
 import { retryAfterOf } from './model-errors.ts';
 
-/** What the wire says about a call and the SDK does not pass on. */
+/** Data of an HTTP response that the SDK does not expose. */
 export interface CallWatch {
-  /** Seconds, from the headers of a refusal. */
+  /** Seconds, from the headers of an error response. */
   retryAfter?: number | undefined;
-  /** The provider's words about an early end; the SDK (3.1.0) drops them when it uses an API key. */
+  /** The provider's message about an early end; the SDK (3.1.0) drops it when it uses an API key. */
   finishMessage?: string;
 }
 
@@ -12,7 +12,7 @@ const KEY = '"finishMessage"';
 const LONGEST = 16_384;
 const finishMessage = /(?<!\\)"finishMessage"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
-/** The platform's `fetch`, which also notes down in `watch` what is wanted from the answer. */
+/** The platform's `fetch`; also writes what `watch` needs of the response. */
 export function watchedFetch(watch: CallWatch): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

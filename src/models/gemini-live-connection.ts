@@ -1,7 +1,7 @@
 import type { GoogleGenAI, Live, LiveConnectParameters, LiveServerMessage, Session } from '@google/genai';
 import { abortable } from '../base/abort.ts';
 
-/** Messages, and characters of them, that may wait to be read before the provider has to. */
+/** Messages in the queue before the socket is paused, and bytes in the send buffer before sending waits. */
 const maxQueued = 256;
 const maxUnsentBytes = 1024 * 1024;
 /** How long the provider may take to open a connection, and to answer the frame that closes one. */
@@ -14,7 +14,7 @@ export interface ConnectionEnd {
   readonly reason: string;
 }
 
-/** What the SDK's socket is made of; it shows less of it. */
+/** The socket below the SDK's; the SDK exposes less of it. */
 interface RawSocket {
   readonly bufferedAmount: number;
   pause(): void;
@@ -35,7 +35,7 @@ export class LiveConnection {
   #closeTimer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
 
-  /** Resolves when the provider has accepted the setup. Rejects with what the SDK says, or with the signal's reason. */
+  /** Resolves when the provider has accepted the setup. Rejects with the SDK's error, or with the signal's reason. */
   static async open(
     ai: GoogleGenAI,
     parameters: Omit<LiveConnectParameters, 'callbacks'>,
@@ -62,7 +62,7 @@ export class LiveConnection {
     }
   }
 
-  /** For sending. Only what `open` gave has one. */
+  /** The SDK's session, for sending. Only connections from `open` have one. */
   get session(): Session {
     if (!this.#session) throw new Error('The connection was never opened');
     return this.#session;
@@ -77,7 +77,7 @@ export class LiveConnection {
     return (this.#raw?.bufferedAmount ?? 0) > maxUnsentBytes;
   }
 
-  /** The next message; `undefined` when the connection has ended and all was read, or when `interrupt` is called first. */
+  /** The next message; `undefined` when the connection has ended and all messages were read, or after `interrupt`. */
   async next(): Promise<LiveServerMessage | undefined> {
     if (this.#queue.length === 0 && !this.#end) await new Promise<void>((resolve) => (this.#wake = resolve));
     const message = this.#queue.shift();
@@ -112,8 +112,8 @@ export class LiveConnection {
   }
 
   /**
-   * The SDK's live client, with an eye on the socket it opens: it keeps that to itself, leaves it open when the setup is
-   * not answered, and a message that is no JSON would reach nobody but the process.
+   * The SDK's live client, with access to its socket. The SDK hides the socket, leaves it open when the setup gets no
+   * answer, and turns a message that is not JSON into an unhandled error.
    */
   #watched(ai: GoogleGenAI, signal: AbortSignal): Live {
     const { live } = ai;
@@ -123,9 +123,9 @@ export class LiveConnection {
         signal.throwIfAborted();
         const onmessage = (event: { data: unknown }): void => {
           if (isJson(event.data)) callbacks.onmessage(event);
-          else callbacks.onclose({ code: 1007, reason: 'The provider sent something that is no JSON' });
+          else callbacks.onclose({ code: 1007, reason: 'The provider sent something that is not JSON' });
         };
-        // The SDK puts a path behind a base URL that ends with a slash.
+        // The SDK appends a path with a leading slash to a base URL that ends with one.
         this.#socket = sdk.create(url.replace(/(?<!:)\/\/ws\//, '/ws/'), headers, { ...callbacks, onmessage });
         return this.#socket;
       },

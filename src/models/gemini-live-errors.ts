@@ -5,7 +5,7 @@ import { retryStrategy } from './retry.ts';
 
 type Secrets = readonly (string | undefined)[];
 
-/** Codes that say that the connection broke, and nothing about the conversation. */
+/** Close codes that mean a broken connection, not a problem of the conversation. */
 const connectionLostCodes = new Set([1001, 1005, 1006, 1012, 1013, 1014]);
 
 /** Why the provider closed a connection. */
@@ -31,5 +31,5 @@ export function openError(error: unknown, secrets: Secrets): ModelError {
   return transportError(error, secrets);
 }
 
-/** Whether the same may work a moment later. */
+/** Whether a retry may succeed. */
 export const isTransient = ({ category }: ModelError): boolean => retryStrategy(category) !== undefined;

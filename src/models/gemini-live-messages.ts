@@ -4,9 +4,9 @@ import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import type { UsageMetadata } from '../schemas/event.ts';
 
-/** Reads what Gemini sends over a live connection, and remembers what of the turn is still to be told as a whole. */
+/** Reads Gemini's messages of a live connection, and collects chunks for the complete response. */
 export interface LiveReader {
-  /** What a message says: fragments as they come; what they add up to when its sentence, or the turn, is over. */
+  /** The responses for a message: chunks at once; the complete response when its sentence, or the turn, ends. */
   read(message: LiveServerMessage): ModelResponse[];
   /** The incomplete rest when the connection breaks. */
   flush(): ModelResponse[];
@@ -14,7 +14,7 @@ export interface LiveReader {
   readonly isAnswering: boolean;
 }
 
-/** Messages that say nothing to us. */
+/** Messages without use for this server. */
 const ignoredMessages = ['setupComplete', 'voiceActivityDetectionSignal', 'voiceActivity'] as const;
 
 export function liveReader(): LiveReader {
@@ -102,7 +102,7 @@ export function liveReader(): LiveReader {
   };
 }
 
-/** Sound is not part of what an answer adds up to; texts that follow one another become one. */
+/** Adds a part to the complete response. Leaves out audio, and joins consecutive texts. */
 function addPart(parts: Part[], part: Part): void {
   if (part.inlineData) return;
   const last = parts.at(-1);
@@ -116,7 +116,7 @@ const unknown = (message: object): ModelResponse => ({
   errorMessage: `Unknown server message: ${Object.keys(message).join(', ').slice(0, 200) || 'empty'}`,
 });
 
-/** The counts in the words the other calls use. */
+/** The token counts with the names of other calls. */
 function usageOf(usage: NonNullable<LiveServerMessage['usageMetadata']>): UsageMetadata {
   const { responseTokenCount, responseTokensDetails, ...rest } = usage;
   return {

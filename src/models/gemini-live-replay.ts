@@ -1,13 +1,13 @@
 import type { LiveInput, ModelResponse } from '../core/model.ts';
 import type { Content } from '../schemas/content.ts';
 
-/** Characters of base64 that are said again at most: about half a minute of speech. */
+/** Characters of base64 that are sent again at most: about half a minute of speech. */
 const maxMedia = 1024 * 1024;
 const maxTurns = 500;
 
 interface ReplayedTurn {
   readonly content: Content;
-  /** The client's message, when that is what it is. */
+  /** The client's message, if the turn is one. */
   readonly input: LiveInput | undefined;
 }
 
@@ -19,12 +19,12 @@ export class ReplayBuffer {
   readonly #isResumable: boolean;
   #handle: string | undefined;
   #turns: ReplayedTurn[] = [];
-  /** What has no answer yet. */
+  /** Inputs without an answer yet. */
   #unanswered: LiveInput[] = [];
   #mediaSize = 0;
   #isAnswerDue = false;
 
-  /** `false`: handles of the provider are of no use, since resumption is off. */
+  /** `false`: resumption is off, so the provider's handles are ignored. */
   constructor(resumption: { readonly handle?: string } | false | undefined) {
     this.#isResumable = resumption !== false;
     this.#handle = resumption ? resumption.handle : undefined;

@@ -8,7 +8,7 @@ interface Destination {
   readonly service: GeminiService;
 }
 
-/** Sends one thing a client said, or the answer of a tool. Throws ModelError for what the Live API has no word for. */
+/** Sends one input of the client, or a tool's response. Throws ModelError for input that the Live API does not support. */
 export function sendLive(session: Session, input: LiveInput, to: Destination): void {
   try {
     if (input.kind === 'content') sendContent(session, input.content, to);
@@ -27,12 +27,12 @@ function sendContent(session: Session, content: Content, { model, service }: Des
   const rest = content.parts.filter(({ functionResponse }) => !functionResponse);
   if (rest.length === 0) return;
   const texts = rest.flatMap(({ text }) => (text === undefined ? [] : [text]));
-  // The third generation takes messages as part of the stream only.
+  // Gemini 3 accepts messages only as real-time input.
   if (/gemini-3/.test(model) && texts.length === rest.length) session.sendRealtimeInput({ text: texts.join('\n') });
   else session.sendClientContent({ turns: toGeminiTurns([{ ...content, parts: rest }], service), turnComplete: true });
 }
 
-/** The Developer API wants an id with each answer, whoever gave it. */
+/** The Developer API requires an id in each response, also one that this server made. */
 function answerOf({ id, name, response, scheduling, willContinue }: FunctionResponse, service: GeminiService): object {
   const isOurs = id?.startsWith('adk-') === true;
   return {

@@ -4,9 +4,8 @@ import type { ModelRequest } from '../core/model.ts';
 import { type GeminiService, toGeminiConfig } from './gemini-request.ts';
 
 /**
- * How a live conversation begins, in the words of Google's SDK. `handle` goes on with one that was cut off; without it
- * the provider is asked for handles all the same, so that a connection that ends does not end the conversation, unless
- * resumption is off.
+ * The setup of a live conversation for Google's SDK. `handle` resumes a conversation. Without it the setup still requests
+ * handles, so that the conversation survives the end of a connection, unless resumption is off.
  */
 export function toLiveConfig(
   request: ModelRequest,
@@ -26,8 +25,8 @@ export function toLiveConfig(
 }
 
 /**
- * Which models are talked with: those made for it always; other Gemini models, as far as the name tells, only once there
- * is something to hear, for they answer text better by themselves.
+ * When to connect to the Live API: at once for live models, by name; for other Gemini models only when the user sends
+ * media, because they answer text better without it.
  */
 export function connectsFor(model: string): 'all' | 'media' {
   return /live|native-audio|gemini-2\.0-flash-exp$/.test(model) ? 'all' : 'media';

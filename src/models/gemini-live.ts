@@ -13,15 +13,15 @@ import { type GeminiService, toGeminiTurns } from './gemini-request.ts';
 /** Failed connections in a row before the conversation fails. */
 const maxTries = 5;
 const firstDelayMs = 250;
-/** A connection that lasted so long was a good one, also when nothing was said. */
+/** A connection that lasted so long counts as successful, even without messages. */
 const longEnoughMs = 30_000;
-/** How often it is tried again to send to a provider that does not keep up. */
+/** How often sending is retried while the send buffer is full. */
 const sendAgainMs = 50;
 
 export interface GeminiLiveOptions {
   readonly ai: GoogleGenAI;
   readonly service: GeminiService;
-  /** Texts that must not be seen, such as the key. */
+  /** Texts to remove from errors, such as the key. */
   readonly secrets: readonly (string | undefined)[];
 }
 
@@ -39,7 +39,7 @@ export async function* geminiLive(
   yield* session.responses(input);
 }
 
-/** One conversation, over as many connections as it takes. */
+/** One conversation, over one or more connections. */
 class GeminiLiveSession implements Disposable {
   readonly #request: ModelRequest;
   readonly #options: GeminiLiveOptions;
@@ -71,7 +71,7 @@ class GeminiLiveSession implements Disposable {
       const connection = await this.#open();
       if (!connection) return;
       this.#start(connection, isFirst);
-      // Not awaited: it ends with its input, or with the conversation, and tells of failures through #inputEnd.
+      // Not awaited: it ends with its input or the conversation, and reports failures in #inputEnd.
       if (isFirst) void this.#forwardInput(input);
       isFirst = false;
       const reader = liveReader();
@@ -114,7 +114,7 @@ class GeminiLiveSession implements Disposable {
     }
   }
 
-  /** A connection, after as many tries as there are left. `undefined` when the client left meanwhile. */
+  /** Opens a connection, with retries. `undefined` when the client has left meanwhile. */
   async #open(): Promise<LiveConnection | undefined> {
     const { ai, service, secrets } = this.#options;
     const { signal } = this.#abort;
@@ -167,12 +167,12 @@ class GeminiLiveSession implements Disposable {
   }
 
   #send(connection: LiveConnection, input: LiveInput): void {
-    // What meets a closed connection is remembered, and sent over the next.
+    // Input for a closed connection is in the replay buffer, and is sent over the next one.
     if (!connection.end)
       sendLive(connection.session, input, { model: this.#request.model, service: this.#options.service });
   }
 
-  /** The connection, once there is one that keeps up. `undefined` when the conversation is over. */
+  /** Waits for a connection whose send buffer is not full. `undefined` when the conversation has ended. */
   async #readyConnection(): Promise<LiveConnection | undefined> {
     const { signal } = this.#abort;
     while (!signal.aborted) {

@@ -5,7 +5,7 @@ import type { Content, Part } from '../schemas/content.ts';
 import { toGeminiSchema } from './gemini-schema.ts';
 import { BEGIN, CONTINUE } from './paired-turns.ts';
 
-/** Which of Google's two services is spoken to: they take slightly different requests. */
+/** Which of Google's two services gets the request: their formats differ slightly. */
 export interface GeminiService {
   readonly vertex: boolean;
 }
@@ -23,7 +23,7 @@ const payloads = [
   'toolResponse',
 ];
 
-/** The request in the words of Google's SDK. Nothing of ours is changed or shared with it. */
+/** The request in the format of Google's SDK. A copy: the SDK cannot change the original. */
 export function toGeminiRequest(request: ModelRequest, service: GeminiService): GenerateContentParameters {
   return {
     model: request.model,
@@ -33,8 +33,8 @@ export function toGeminiRequest(request: ModelRequest, service: GeminiService): 
 }
 
 /**
- * The history as Gemini accepts it: no empty content, roles `user` and `model` only, a user turn at the end and before
- * each turn with calls. An agent that went on by itself, as in a loop, was told so then, which no event says.
+ * The history in a form that Gemini accepts: no empty content, roles `user` and `model` only, a user turn at the end and
+ * before each turn with calls. Where an agent continued without a user message, as in a loop, that turn is inserted.
  */
 export function toGeminiContents(contents: readonly Content[], service: GeminiService): GeminiContent[] {
   const turns = toGeminiTurns(contents, service);
@@ -42,7 +42,7 @@ export function toGeminiContents(contents: readonly Content[], service: GeminiSe
   return turns;
 }
 
-/** The same without the turn at the end. */
+/** The same without the user turn at the end. */
 export function toGeminiTurns(contents: readonly Content[], service: GeminiService): GeminiContent[] {
   const turns: GeminiContent[] = [];
   for (const content of contents) {
@@ -69,7 +69,7 @@ function toGeminiPart(part: Part, service: GeminiService): GeminiPart[] {
   if (part.functionResponse) copy['functionResponse'] = withoutOurId(part.functionResponse);
   if (!service.vertex) dropDisplayNames(copy);
   if (payloads.every((name) => copy[name] === undefined)) {
-    // A signature may come alone; the wire wants something it belongs to.
+    // A signature may come without content, but Gemini requires a content for it.
     if (part.thoughtSignature === undefined) return [];
     copy['text'] = '';
   }
@@ -82,7 +82,7 @@ function withoutOurId<T extends { id?: string | undefined }>(call: T): Omit<T, '
   return rest;
 }
 
-/** The Developer API refuses names of media. */
+/** The Developer API rejects display names of media. */
 function dropDisplayNames(part: JsonObject): void {
   for (const kind of ['inlineData', 'fileData']) {
     const media = part[kind] as JsonObject | undefined;
@@ -100,7 +100,7 @@ function dropDisplayNames(part: JsonObject): void {
   part['functionResponse'] = { ...response, parts };
 }
 
-/** Settings as Gemini takes them; what it knows and we do not passes through. */
+/** The settings in Gemini's format. Unknown settings are passed through. */
 export function toGeminiConfig(config: GenerateConfig, service: GeminiService): JsonObject {
   const { systemInstruction, tools, responseSchema, labels, ...settings } = config;
   const result: JsonObject = { ...settings };
@@ -117,7 +117,7 @@ export function toGeminiConfig(config: GenerateConfig, service: GeminiService): 
   return result;
 }
 
-/** All functions in one entry, which is what Gemini allows, and built-ins as they are. */
+/** All functions in one entry, as Gemini requires, and built-in tools unchanged. */
 function toGeminiTools(entries: NonNullable<GenerateConfig['tools']>): Tool[] {
   const functions: JsonObject[] = [];
   const builtIns: Tool[] = [];

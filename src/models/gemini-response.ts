@@ -4,7 +4,7 @@ import type { ModelResponse } from '../core/model.ts';
 import type { Part } from '../schemas/content.ts';
 import { finishOf } from './finish-reason.ts';
 
-/** The whole answer of a call that was not streamed. */
+/** The response of a call without streaming. */
 export function fromGemini(response: GenerateContentResponse, finishMessage?: string): ModelResponse {
   const [candidate] = response.candidates ?? [];
   if (!candidate) return { ...blocked(response), ...envelope(response) };
@@ -18,7 +18,7 @@ export function fromGemini(response: GenerateContentResponse, finishMessage?: st
   };
 }
 
-/** Why a request got no candidate at all. */
+/** The error of a response without candidates. */
 export function blocked({ promptFeedback }: GenerateContentResponse): ModelResponse {
   const errorCode = promptFeedback?.blockReason ?? 'UNKNOWN_ERROR';
   const reason = promptFeedback?.blockReason
@@ -27,7 +27,7 @@ export function blocked({ promptFeedback }: GenerateContentResponse): ModelRespo
   return { errorCode, errorMessage: promptFeedback?.blockReasonMessage ?? reason };
 }
 
-/** How the answer ended, as if there were no content: any end but STOP is an error. */
+/** The end of the response: any reason but STOP is an error, whatever the content. */
 export function finish(candidate: Candidate, finishMessage?: string): ModelResponse {
   const finishReason: string | undefined = candidate.finishReason;
   if (!finishReason || finishReason === 'STOP') return finishReason ? { finishReason } : {};

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 
-/** Thrown inside a translation for what Gemini's schema dialect has no word for. */
+/** Thrown inside a translation when Gemini's schema dialect cannot express the schema. */
 const inexpressible = Symbol('inexpressible');
 
 const annotations = new Set([
@@ -21,7 +21,7 @@ const annotations = new Set([
   'multipleOf',
 ]);
 const copied = new Set(['title', 'description', 'nullable', 'default', 'example', 'pattern', 'propertyOrdering']);
-/** Fields that are 64-bit integers on the wire, and therefore texts in JSON. */
+/** 64-bit integers, which are texts in Gemini's JSON. */
 const counts = new Set(['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength']);
 const formats: Readonly<Record<string, readonly string[]>> = {
   STRING: ['enum', 'date-time'],
@@ -31,9 +31,9 @@ const formats: Readonly<Record<string, readonly string[]>> = {
 const types = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT']);
 
 /**
- * A JSON Schema in Gemini's own dialect, or undefined when that cannot say the same (recursion, maps, tuples, untyped
- * values, numbers to choose from …) and the JSON Schema should be sent as it is. Constraints the dialect lacks are dropped
- * where they only narrow a type: the tool checks its arguments itself.
+ * A JSON Schema in Gemini's own dialect, or undefined when that cannot express it (recursion, maps, tuples, untyped
+ * values, enums of numbers …) and the JSON Schema should be sent unchanged. Unsupported constraints are dropped where they
+ * only narrow a type: the tool checks its arguments itself.
  */
 export function toGeminiSchema(schema: JsonObject): JsonObject | undefined {
   try {
@@ -46,12 +46,12 @@ export function toGeminiSchema(schema: JsonObject): JsonObject | undefined {
 
 interface Place {
   readonly root: JsonObject;
-  /** The references that led here. */
+  /** The references on the path to here. */
   readonly open: readonly string[];
   readonly budget: { left: number };
 }
 
-/** Schemas within a schema, references followed. Some double at each reference: those are sent as they are. */
+/** Nested schemas, with references followed. Some schemas double at each reference: those are sent unchanged. */
 const maxSteps = 10_000;
 
 function translate(value: unknown, place: Place): JsonObject {
@@ -75,7 +75,7 @@ function inline(schema: JsonObject, ref: string, place: Place): JsonObject {
   return translate({ ...target, ...beside }, { ...place, open: [...place.open, ref] });
 }
 
-/** The alternatives of a schema, whichever of its many spellings says that there are some. */
+/** The alternatives of a schema, in any of the spellings of JSON Schema. */
 function variantsOf(schema: JsonObject): unknown[] | undefined {
   for (const key of ['anyOf', 'oneOf']) if (Array.isArray(schema[key])) return schema[key];
   const all = schema['allOf'];
@@ -96,7 +96,7 @@ const isNull = (schema: unknown): boolean =>
   (schema['type'] === 'null' || ('const' in schema && schema['const'] === null)) &&
   schema['anyOf'] === undefined;
 
-/** Gemini wants `anyOf` to stand alone, so what was said beside it moves into each alternative. */
+/** Gemini requires `anyOf` alone, so the keywords beside it move into each alternative. */
 function translateUnion(schema: JsonObject, variants: readonly unknown[], place: Place): JsonObject {
   const { anyOf: _any, oneOf: _one, allOf: _all, type: beside, ...shared } = schema;
   const kept = variants.filter((variant) => !isNull(variant));
@@ -168,7 +168,7 @@ function addField(
       return;
     case 'minimum':
     case 'maximum':
-      // The bounds of a safe integer are what schema libraries add by themselves.
+      // Schema libraries add the bounds of safe integers by default; they are dropped.
       if (Math.abs(Number(value)) < Number.MAX_SAFE_INTEGER) result[key] = value;
       return;
     case 'exclusiveMinimum':
@@ -182,7 +182,7 @@ function addField(
   }
 }
 
-/** Only texts can be chosen from, and none may be empty. */
+/** Gemini's enums are texts that are not empty. */
 function addChoices(result: JsonObject, choices: readonly unknown[], type: string): void {
   const texts = choices.filter((choice) => choice !== null);
   if (type !== 'STRING' || texts.some((text) => typeof text !== 'string' || text === '')) throw inexpressible;

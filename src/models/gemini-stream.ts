@@ -6,17 +6,17 @@ import { finishOf } from './finish-reason.ts';
 import { blocked, details, envelope, finish } from './gemini-response.ts';
 import { applyPartialArg } from './partial-args.ts';
 
-/** Collects a streamed answer. */
+/** Collects a streamed response. */
 export interface GeminiStream {
-  /** The partial response of a chunk; undefined when the chunk shows nothing. */
+  /** The chunk to yield; undefined when it has no content. */
   add(chunk: GenerateContentResponse): ModelResponse | undefined;
-  /** The whole response; undefined when the stream brought nothing. */
+  /** The complete response; undefined when the stream was empty. */
   end(finishMessage?: string): ModelResponse | undefined;
 }
 
 /**
- * Joins the chunks of a stream: texts that follow one another become one part, thoughts likewise; a signature stays on
- * the run it came with; calls keep the ids that the partial responses showed; other parts stay as they are.
+ * Joins the chunks of a stream. Consecutive texts become one part, and so do thoughts; a signature stays on the text it
+ * came with; calls keep the ids that earlier chunks showed; other parts stay unchanged.
  */
 export function geminiStream(): GeminiStream {
   const parts: Part[] = [];
@@ -27,7 +27,7 @@ export function geminiStream(): GeminiStream {
   const addCall = (part: Part, call: Partial<FunctionCall>): Part | undefined => {
     const fragments = call.partialArgs;
     if (!call.name) {
-      // A nameless call goes on with the open one, or ends it. Without one it is a stray mark, or a call of nothing.
+      // A call without a name continues or ends the open one. Without an open call, one with arguments is kept as it is.
       if (!openCall && call.args) parts.push(part);
       const shown =
         openCall && fragments ? { ...part, functionCall: { ...call, ...identity(openCall.functionCall) } } : undefined;
@@ -65,7 +65,7 @@ export function geminiStream(): GeminiStream {
       if (candidate && !answered) collected = undefined;
       const step = candidate ? { ...finish(candidate), ...details(candidate) } : {};
       answered ||= candidate !== undefined;
-      // A chunk without a candidate tells why only as long as there is none: later ones may carry counts alone.
+      // A chunk without a candidate explains the missing answer only if none came before; later ones may have only counts.
       const feedback = answered ? {} : blocked(chunk);
       collected = { ...collected, ...feedback, ...step, ...envelope(chunk) };
       const shown: Part[] = [];
@@ -86,7 +86,7 @@ export function geminiStream(): GeminiStream {
   };
 }
 
-/** A part that is text and nothing else, so that it may be joined with its like. */
+/** Whether a part is only text, so that it can be joined with others. */
 function isText(part: Part): boolean {
   if (part.text === undefined) return false;
   for (const key in part) if (key !== 'text' && key !== 'thought' && key !== 'thoughtSignature') return false;

@@ -19,12 +19,12 @@ import { geminiStream } from './gemini-stream.ts';
 import { modelError, transportError } from './model-errors.ts';
 import type { GeminiSettings } from './provider-settings.ts';
 
-/** One connection to Google that all models of a registry share. The SDK loads on the first call. */
+/** One client of Google, shared by all models of a registry. Loads the SDK on the first call. */
 export interface GeminiClient {
   readonly settings: GeminiSettings;
   readonly caches: GeminiCaches;
   load(): Promise<GoogleGenAI>;
-  /** The same for live conversations, whose settings are mostly in another version of the Developer API. */
+  /** The same for live conversations, which mostly need another version of the Developer API. */
   loadLive(): Promise<GoogleGenAI>;
 }
 
@@ -50,7 +50,7 @@ async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
   const throughProject = vertex && project !== undefined;
   return new GoogleGenAI({
     vertexai: vertex,
-    // The newer features are not in the SDK's default version of the Developer API.
+    // The SDK's default version of the Developer API lacks newer features.
     apiVersion: apiVersion ?? (vertex ? 'v1beta1' : 'v1beta'),
     ...(throughProject ? { project, location: location ?? 'global' } : { apiKey: apiKey ?? 'none' }),
     ...(throughProject && credentials ? { googleAuthOptions: { credentials } } : {}),
@@ -58,7 +58,7 @@ async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
   });
 }
 
-/** A Gemini model by its name. `wireName` turns names of ours into Google's. */
+/** A Gemini model by its name. `wireName` converts our names to Google's. */
 export function geminiModel(
   name: string,
   client: GeminiClient,
@@ -96,7 +96,7 @@ interface GeminiCall {
   readonly signal: AbortSignal;
 }
 
-/** The same answer, with the beginning of the request kept at the provider. */
+/** The same, with the prefix of the request cached at the provider. */
 async function* generateWithCache(
   call: GeminiCall,
   config: ContextCacheConfig,
@@ -150,7 +150,7 @@ async function* generate({
     if (signal.aborted) throw signal.reason;
     throw geminiError(error, watch, client.settings);
   } finally {
-    // The SDK leaves the connection of a stream open that is not read to its end.
+    // The SDK keeps the connection open when a stream is not read to its end.
     call.abort();
   }
 }
@@ -175,7 +175,7 @@ function geminiError(error: unknown, watch: CallWatch, { apiKey }: GeminiSetting
   });
 }
 
-/** The SDK hands the body of a refusal over as the text of its error. */
+/** The body of an error response: the SDK puts it into the message of its error. */
 function bodyOf(message: string): JsonObject | undefined {
   try {
     const body: unknown = JSON.parse(message.slice(message.indexOf('{')));

@@ -40,7 +40,7 @@ export function llmSummarizer(model: Model, { prompt = defaultPrompt }: LlmSumma
   };
 }
 
-/** One line for what was said and one for each call and each answer; other media say nothing here. */
+/** One line for the text, one for each call and each response. Media are left out. */
 function linesOf(event: Event): string[] {
   const text = textOf(event.content);
   const compacted = textOf(event.actions.compaction?.compactedContent);

@@ -1,7 +1,7 @@
 import { redact, shortestSecret } from '../base/redact.ts';
 import { ModelError, type ModelErrorCategory } from '../core/model.ts';
 
-/** What each category says before the provider's own words. */
+/** The start of the message per category; the provider's message follows. */
 const labels: Readonly<Record<ModelErrorCategory, string>> = {
   AUTH_ERROR: 'Not authorized by the model provider',
   RATE_LIMITED: 'Rate limited by the model provider',
@@ -15,7 +15,7 @@ const labels: Readonly<Record<ModelErrorCategory, string>> = {
 
 const LONGEST_MESSAGE = 2_000;
 
-/** The words providers use beside, or instead of, an HTTP status. */
+/** Error codes of providers, beside or instead of an HTTP status. */
 const categories: Readonly<Record<string, ModelErrorCategory>> = {
   API_KEY_INVALID: 'AUTH_ERROR',
   UNAUTHENTICATED: 'AUTH_ERROR',
@@ -44,7 +44,7 @@ const categories: Readonly<Record<string, ModelErrorCategory>> = {
   server_error: 'SERVER_ERROR',
 };
 
-/** The category that a provider's code stands for. */
+/** The category of a provider's error code. */
 export function categoryOfCode(code: string | undefined): ModelErrorCategory {
   return (code !== undefined && Object.hasOwn(categories, code) && categories[code]) || 'UNKNOWN_ERROR';
 }
@@ -57,7 +57,7 @@ function categoryOfStatus(status: number): ModelErrorCategory | undefined {
   return status >= 400 ? 'CLIENT_ERROR' : undefined;
 }
 
-/** Codes of the operating system and of the HTTP client; other codes are mistakes of the caller. */
+/** Codes of the operating system and of the HTTP client; other codes are errors of the caller. */
 const transportCode = /^(?:E[A-Z0-9]+|UND_ERR_\w+)$/;
 const timeoutCodes = new Set([
   'ETIMEDOUT',
@@ -66,7 +66,7 @@ const timeoutCodes = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** The last resort, in order: what the text of an error suggests. Bare numbers and "invalid" mislead and are left out. */
+/** Used last, in order: hints in the error's text. Numbers alone and "invalid" would mislead and are left out. */
 const hints: readonly (readonly [RegExp, ModelErrorCategory])[] = [
   [/timed? ?out|deadline/i, 'TIMEOUT_ERROR'],
   [/unauthorized|unauthenticated|authentication|api key|credentials/i, 'AUTH_ERROR'],
@@ -77,23 +77,23 @@ const hints: readonly (readonly [RegExp, ModelErrorCategory])[] = [
   [/model .*(?:not found|unavailable|deprecated)/i, 'MODEL_ERROR'],
 ];
 
-/** What an adapter knows about a failed call. */
+/** A failed call, as an adapter reports it. */
 export interface Failure {
   readonly message: string;
   readonly status?: number | undefined;
   readonly providerCode?: string | undefined;
   /** Seconds. */
   readonly retryAfter?: number | undefined;
-  /** Texts that must not be seen, such as the key of the call. */
+  /** Texts to remove from the message, such as the key. */
   readonly secrets?: readonly (string | undefined)[];
 }
 
-/** The error of a call the provider refused: category by code where it is plain, then by HTTP status, then by text. */
+/** The error of a call that the provider rejected. Category by a clear code, then by HTTP status, then by text. */
 export function modelError(failure: Failure): ModelError {
   const { message, status, providerCode, retryAfter, secrets = [] } = failure;
   const byCode = categoryOfCode(providerCode);
   const byStatus = status === undefined ? undefined : categoryOfStatus(status);
-  // Google answers a wrong key with 400; elsewhere the status says more than the code.
+  // Google answers a wrong key with 400; otherwise the status is more reliable than the code.
   const known = byCode === 'AUTH_ERROR' ? byCode : (byStatus ?? byCode);
   const category = known === 'UNKNOWN_ERROR' ? (hints.find(([hint]) => hint.test(message))?.[1] ?? known) : known;
   return new ModelError(category, `${labels[category]}: ${clean(message, secrets)}`, {
@@ -105,18 +105,18 @@ export function modelError(failure: Failure): ModelError {
 
 function clean(message: string, secrets: Failure['secrets'] = []): string {
   let text = message;
-  // A shorter one is no key, and taking it out would leave holes in ordinary words.
+  // A shorter text is no key, and removing it would damage ordinary words.
   for (const secret of secrets)
     if (secret && secret.length >= shortestSecret) text = text.replaceAll(secret, '[redacted]');
   text = redact(text).replaceAll(/\s+/g, ' ').trim();
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)} …` : text;
 }
 
-/** The error of a call that broke on the way: refused, reset, cut off, unknown host, or too slow. */
+/** The error of a failed connection: refused, reset, broken, unknown host, or timeout. */
 export function transportError(error: unknown, secrets: Failure['secrets'] = []): ModelError {
   const { code, texts } = describe(error);
   const message = texts.join(': ') || 'no details';
-  // What is no JSON was cut off, or comes from something between us and the provider.
+  // Invalid JSON: the response was truncated, or comes from a proxy.
   if (code === undefined && !(error instanceof SyntaxError)) return modelError({ message, secrets });
   const category = code !== undefined && timeoutCodes.has(code) ? 'TIMEOUT_ERROR' : 'NETWORK_ERROR';
   const options = code === undefined ? {} : { providerCode: code };

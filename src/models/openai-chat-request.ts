@@ -10,11 +10,11 @@ type Message = OpenAI.Chat.ChatCompletionMessageParam;
 type UserPart = OpenAI.Chat.ChatCompletionContentPart;
 type ToolCall = OpenAI.Chat.ChatCompletionMessageFunctionToolCall;
 
-/** What differs between the servers that speak this wire. */
+/** Differences between servers with this API. */
 export interface ChatDialect {
-  /** The field that bounds an answer. */
+  /** The field for the output limit. */
   readonly maxTokens: 'max_tokens' | 'max_completion_tokens';
-  /** Whether signatures of thoughts are kept in `extra_content`, as Google's servers want them. */
+  /** Whether thought signatures are sent in `extra_content`, as Google's servers require. */
   readonly extraContent: boolean;
 }
 
@@ -26,7 +26,7 @@ const audioFormats: Readonly<Record<string, 'wav' | 'mp3'>> = {
   'audio/mp3': 'mp3',
 };
 
-/** The request in the words of the chat completions API. `model` is the name without our prefix. */
+/** The request in the format of the chat completions API. `model` is the name without our prefix. */
 export function toChatBody(request: ModelRequest, model: string, dialect: ChatDialect): Body {
   const { config } = request;
   const system = systemMessage(config, model);
@@ -79,7 +79,7 @@ function toToolCall({ functionCall, thoughtSignature }: Part, dialect: ChatDiale
   return { id, type: 'function', function: { name, arguments: JSON.stringify(args) }, ...extra };
 }
 
-/** Answers to calls are messages of their own; pictures in them go into the message that follows. */
+/** Function responses are separate messages; images in them go into the next user message. */
 function userMessages(parts: readonly Part[]): Message[] {
   const messages: Message[] = [];
   const shown: UserPart[] = [];
@@ -97,13 +97,13 @@ function userMessages(parts: readonly Part[]): Message[] {
   return messages;
 }
 
-/** What a function answered, as text. */
+/** A function response as text. */
 export function resultText({ response }: FunctionResponse): string {
   const { result } = response;
   return typeof result === 'string' && Object.keys(response).length === 1 ? result : JSON.stringify(response);
 }
 
-/** Not every server takes parts where a text would do. */
+/** Plain text where possible: some servers do not accept a list of text parts. */
 function joined(parts: UserPart[]): string | UserPart[] {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return texts.length === parts.length ? texts.join('\n') : parts;
@@ -133,7 +133,7 @@ function toUserPart(part: Part): UserPart[] {
   return [{ type: 'text', text: attachedText(part) ?? attachmentNote(part) }];
 }
 
-/** Media as a `data:` address. */
+/** Media as a `data:` URL. */
 export const dataUri = ({ mimeType, data }: { mimeType: string; data: string }): string =>
   `data:${mimeType};base64,${standardBase64(data)}`;
 

@@ -9,15 +9,15 @@ import { MALFORMED, parseArguments } from './openai-common.ts';
 type Completion = OpenAI.Chat.ChatCompletion;
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
 
-/** What the wire carries beyond OpenAI's own description: thoughts of open models, and Google's signatures. */
-interface Spoken {
+/** Fields beyond OpenAI's definition: thoughts of open models, and Google's signatures. */
+interface MessageFields {
   readonly content?: string | null;
   readonly refusal?: string | null;
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
 }
 
-interface CallPiece {
+interface CallChunk {
   readonly index?: number;
   readonly id?: string | null;
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null };
@@ -32,20 +32,20 @@ interface OpenCall {
   signature: string | undefined;
 }
 
-/** The whole answer of a call that was not streamed. */
+/** The response of a call without streaming. */
 export function fromChat(completion: Completion): ModelResponse {
-  const answer = chatAnswer();
+  const collected = chatResponse();
   const [choice] = completion.choices;
   if (choice) {
-    answer.speak(choice.message);
-    for (const [index, call] of (choice.message.tool_calls ?? []).entries()) answer.call({ index, ...call });
-    answer.logprobs(choice.logprobs?.content);
+    collected.addMessage(choice.message);
+    for (const [index, call] of (choice.message.tool_calls ?? []).entries()) collected.call({ index, ...call });
+    collected.logprobs(choice.logprobs?.content);
   }
-  return answer.whole(choice?.finish_reason, completion);
+  return collected.whole(choice?.finish_reason, completion);
 }
 
-/** An answer in the making, the same for one piece as for many. */
-export function chatAnswer() {
+/** Collects a response, from one chunk or many. */
+export function chatResponse() {
   let thought = '';
   let text = '';
   let refusal = '';
@@ -53,27 +53,27 @@ export function chatAnswer() {
   const logprobs: number[] = [];
 
   return {
-    /** Takes what is said, and gives it back as parts. */
-    speak(spoken: Spoken): Part[] {
+    /** Adds the texts of a message, and returns them as parts. */
+    addMessage(fields: MessageFields): Part[] {
       const parts: Part[] = [];
-      const thinking = spoken.reasoning_content || spoken.reasoning;
+      const thinking = fields.reasoning_content || fields.reasoning;
       if (thinking) parts.push({ text: thinking, thought: true });
-      for (const said of [spoken.content, spoken.refusal]) if (said) parts.push({ text: said });
+      for (const said of [fields.content, fields.refusal]) if (said) parts.push({ text: said });
       thought += thinking ?? '';
-      text += spoken.content ?? '';
-      refusal += spoken.refusal ?? '';
+      text += fields.content ?? '';
+      refusal += fields.refusal ?? '';
       return parts;
     },
-    /** Servers tell calls apart by index, by id, or by both. */
-    call(piece: CallPiece): void {
-      let open = calls.findLast((one) => one.index === piece.index);
-      if (!open || (piece.id && piece.id !== open.id)) {
-        open = { index: piece.index, id: piece.id || `call_${calls.length}`, name: '', json: '', signature: undefined };
+    /** Adds a chunk of a call. Servers identify calls by index, by id, or by both. */
+    call(chunk: CallChunk): void {
+      let open = calls.findLast((one) => one.index === chunk.index);
+      if (!open || (chunk.id && chunk.id !== open.id)) {
+        open = { index: chunk.index, id: chunk.id || `call_${calls.length}`, name: '', json: '', signature: undefined };
         calls.push(open);
       }
-      open.name += piece.function?.name ?? '';
-      open.json += piece.function?.arguments ?? '';
-      open.signature ??= piece.extra_content?.google?.thought_signature;
+      open.name += chunk.function?.name ?? '';
+      open.json += chunk.function?.arguments ?? '';
+      open.signature ??= chunk.extra_content?.google?.thought_signature;
     },
     logprobs(tokens: readonly { readonly logprob: number }[] | null | undefined): void {
       for (const token of tokens ?? []) logprobs.push(token.logprob);

@@ -1,19 +1,19 @@
 import type { OpenAI } from 'openai';
 import type { ModelResponse } from '../core/model.ts';
-import { chatAnswer } from './openai-chat-response.ts';
+import { chatResponse } from './openai-chat-response.ts';
 
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
 
-/** Collects a streamed answer. */
+/** Collects a streamed response. */
 export interface ChatStream {
-  /** The partial response of a chunk; undefined when it shows nothing. */
+  /** The chunk to yield; undefined when it has no content. */
   add(chunk: Chunk): ModelResponse | undefined;
-  /** The whole response; undefined when the stream broke off before the model was done. */
+  /** The complete response; undefined when the stream broke before the model had finished. */
   end(): ModelResponse | undefined;
 }
 
 export function chatStream(): ChatStream {
-  const answer = chatAnswer();
+  const collected = chatResponse();
   let reason: string | undefined;
   let envelope: Pick<Chunk, 'usage' | 'model'> = { model: '' };
   return {
@@ -23,11 +23,11 @@ export function chatStream(): ChatStream {
       if (!choice) return undefined;
       reason = choice.finish_reason ?? reason;
       const { delta } = choice;
-      for (const call of delta?.tool_calls ?? []) answer.call(call);
-      answer.logprobs(choice.logprobs?.content);
-      const parts = answer.speak(delta ?? {});
+      for (const call of delta?.tool_calls ?? []) collected.call(call);
+      collected.logprobs(choice.logprobs?.content);
+      const parts = collected.addMessage(delta ?? {});
       return parts.length > 0 ? { content: { role: 'model', parts }, partial: true } : undefined;
     },
-    end: () => (reason === undefined ? undefined : answer.whole(reason, envelope)),
+    end: () => (reason === undefined ? undefined : collected.whole(reason, envelope)),
   };
 }

@@ -3,14 +3,14 @@ import type { GenerateConfig } from '../core/model.ts';
 import { callingMode } from './calling-mode.ts';
 import { endedEarly } from './finish-reason.ts';
 
-/** Whether the model reasons before it answers, and so takes an effort in the place of sampling settings. */
+/** Whether it is a reasoning model, which takes an effort instead of sampling settings. */
 export function reasons(model: string): boolean {
   return /^(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*chat))/.test(model);
 }
 
 type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high';
 
-/** Gemini's `thinkingConfig` as an effort; undefined leaves it to the model. */
+/** Gemini's `thinkingConfig` as an effort; undefined: the model decides. */
 export function effortOf({ thinkingConfig }: GenerateConfig, model: string): Effort | undefined {
   if (!thinkingConfig) return undefined;
   const { thinkingLevel: level, thinkingBudget: budget } = thinkingConfig;
@@ -38,7 +38,7 @@ function leastEffort(model: string): Effort {
   return Number(version) > 5 ? 'none' : 'minimal';
 }
 
-/** Whether functions must be called, may not, or one of them by name; undefined leaves it to the model. */
+/** Whether the model must call functions, must not, or must call a certain one; undefined: the model decides. */
 export function toolChoiceOf(config: GenerateConfig): 'none' | 'required' | { readonly name: string } | undefined {
   const { mode, names } = callingMode(config);
   if (mode === 'NONE') return 'none';
@@ -61,7 +61,7 @@ const strictKeys = new Set(
   ),
 );
 
-/** Whether OpenAI can hold a model to the schema: objects are closed, and all that they have is required. */
+/** Whether OpenAI's strict mode accepts the schema: objects are closed, and all properties are required. */
 function isStrict(schema: unknown): boolean {
   if (!isJsonObject(schema) || !Object.keys(schema).every((key) => strictKeys.has(key))) return false;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
@@ -77,7 +77,7 @@ function isStrict(schema: unknown): boolean {
   return [...Object.values(properties), ...defs, ...variants, ...items].every(isStrict);
 }
 
-/** The arguments of a call; undefined when they are not the JSON of an object. */
+/** The arguments of a call; undefined when they are not a JSON object. */
 export function parseArguments(json: string): JsonObject | undefined {
   if (json.trim() === '') return {};
   try {

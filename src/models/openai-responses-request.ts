@@ -14,8 +14,8 @@ type Shown =
   | OpenAI.Responses.ResponseInputFile;
 
 /**
- * The request in the words of the responses API, complete in itself: nothing is kept at the provider, so reasoning comes
- * and goes encrypted. `model` is the name without our prefix.
+ * The request in the format of the responses API. It is self-contained: the provider stores nothing, so reasoning is sent
+ * back encrypted. `model` is the name without our prefix.
  */
 export function toResponsesBody(request: ModelRequest, model: string): Body {
   const { config } = request;
@@ -52,7 +52,7 @@ function modelItem(part: Part): Item[] {
   return [said];
 }
 
-/** Reasoning goes back exactly as it came, or not at all. */
+/** Reasoning is sent back exactly as it came, or not at all. */
 function reasoningItem(part: Part): Item[] {
   const id = partMetadata(part)['reasoningId'];
   if (typeof id !== 'string' || !part.thoughtSignature) return [];

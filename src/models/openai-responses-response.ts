@@ -9,7 +9,7 @@ import { MALFORMED, parseArguments } from './openai-common.ts';
 type Answer = OpenAI.Responses.Response;
 type Item = OpenAI.Responses.ResponseOutputItem;
 
-/** The whole answer. Throws ModelError when the provider says that it failed. */
+/** The complete response. Throws ModelError when the provider reports a failure. */
 export function fromResponses(answer: Answer, items: readonly Item[] = answer.output): ModelResponse {
   if (answer.status === 'failed') {
     const { code, message = 'The provider gives no reason' } = answer.error ?? {};
@@ -43,7 +43,7 @@ export function fromResponses(answer: Answer, items: readonly Item[] = answer.ou
   };
 }
 
-/** `undefined` for reasoning that is neither told nor has to be handed back. */
+/** `undefined` for reasoning that has neither text nor data to send back. */
 function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part | undefined {
   const told = item.summary.length > 0 ? item.summary : (item.content ?? []);
   const text = told.map(({ text: paragraph }) => paragraph).join('\n\n');

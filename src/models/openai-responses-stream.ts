@@ -8,11 +8,11 @@ type Answer = OpenAI.Responses.Response;
 type Item = OpenAI.Responses.ResponseOutputItem;
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 
-/** Collects a streamed answer. */
+/** Collects a streamed response. */
 export interface ResponsesStream {
-  /** The partial response of an event; undefined when it shows nothing. Throws ModelError for an error event. */
+  /** The chunk for an event; undefined when it has no content. Throws ModelError for an error event. */
   add(event: StreamEvent): ModelResponse | undefined;
-  /** The whole response; undefined when the stream broke off before the model was done. */
+  /** The complete response; undefined when the stream broke before the model had finished. */
   end(): ModelResponse | undefined;
 }
 
@@ -30,7 +30,7 @@ export function responsesStream(): ResponsesStream {
       }
       if (type === 'response.reasoning_text.delta') return partial({ text: event.delta, thought: true });
       if (type === 'response.reasoning_summary_text.delta') {
-        // Paragraphs of a summary come as parts of their own.
+        // Each paragraph of a summary comes as a separate part.
         const place = `${event.item_id}/${event.summary_index}`;
         const gap = thinking !== place && event.summary_index > 0 ? '\n\n' : '';
         thinking = place;

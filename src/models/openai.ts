@@ -11,13 +11,13 @@ import { fromResponses } from './openai-responses-response.ts';
 import { responsesStream } from './openai-responses-stream.ts';
 import type { OpenAISettings } from './provider-settings.ts';
 
-/** One connection that all models of a registry share. The SDK loads on the first call. */
+/** One client, shared by all models of a registry. Loads the SDK on the first call. */
 export interface OpenAIClient {
   readonly settings: OpenAISettings;
   load(): Promise<OpenAI>;
 }
 
-/** Milliseconds after which a call that says nothing is given up. */
+/** Milliseconds after which a call without data fails. */
 const TIMEOUT_MS = 600_000;
 
 export function openaiClient(settings: OpenAISettings): OpenAIClient {
@@ -32,7 +32,7 @@ async function connect({ apiKey, baseUrl }: OpenAISettings): Promise<OpenAI> {
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
     baseURL: baseUrl ?? 'https://api.openai.com/v1',
-    // What identifies a customer of OpenAI is no other server's business.
+    // Other servers must not get data that identifies a customer of OpenAI.
     ...(baseUrl ? { organization: null, project: null } : {}),
     maxRetries: 0,
     timeout: TIMEOUT_MS,
@@ -40,11 +40,11 @@ async function connect({ apiKey, baseUrl }: OpenAISettings): Promise<OpenAI> {
   });
 }
 
-/** Our names say where a model is (`openai/`, `ollama/` …); the server wants the rest. */
+/** Our names start with the provider (`openai/`, `ollama/` …); the server gets the rest. */
 const modelId = (name: string): string =>
   name.replace(/^(?:openai-responses|apigee\/openai(?:\/v\d\w*)?|openai|ollama|vllm)\//, '');
 
-/** A model behind the chat completions API, which most other servers speak too. */
+/** A model with the chat completions API, which most other servers support, too. */
 export function openaiChatModel(name: string, client: OpenAIClient): Model {
   const { baseUrl, maxTokensField = 'max_completion_tokens' } = client.settings;
   const dialect: ChatDialect = { maxTokens: maxTokensField, extraContent: baseUrl !== undefined };
@@ -64,7 +64,7 @@ export function openaiChatModel(name: string, client: OpenAIClient): Model {
   });
 }
 
-/** A model behind the responses API. */
+/** A model with the responses API. */
 export function openaiResponsesModel(name: string, client: OpenAIClient): Model {
   return model(name, client, async function* (sdk, request, signal) {
     const body = toResponsesBody(request, modelId(request.model));
@@ -97,7 +97,7 @@ function model(name: string, client: OpenAIClient, ask: Ask): Model {
       using call = new LinkedAbort(signal);
       try {
         for await (const response of ask(sdk, request, call.signal)) {
-          // The SDK ends a stream that was aborted as if it were complete.
+          // The SDK ends an aborted stream as if it were complete.
           signal.throwIfAborted();
           yield response;
         }

@@ -1,12 +1,12 @@
 import type { Content, FunctionCall, FunctionResponse, Part } from '../schemas/content.ts';
 
-/** One side of a conversation speaking once; the two sides take turns. */
+/** One message of a conversation; the roles alternate. */
 export interface Turn {
   readonly role: 'user' | 'model';
   readonly parts: readonly Part[];
 }
 
-/** What a model is told when a history would otherwise end, or begin, without the user. */
+/** User messages for histories that would otherwise end, or begin, with the model. */
 export const CONTINUE = 'Please go on with what was asked. If there is nothing left to do, say what came of it.';
 export const BEGIN = 'Please do what the system instruction asks for.';
 
@@ -14,9 +14,9 @@ const NO_ANSWER = 'There is no result: the call was not completed.';
 const LONGEST_ID = 40;
 
 /**
- * The history as the stricter providers want it: turns alternate, begin and end with the user, and each call of a model
- * turn is answered at the start of the next user turn, under an id that both share. A call without an answer gets an
- * error for one; an answer without a call is told as text.
+ * The history for stricter providers: turns alternate, begin and end with the user, and each function call of a model
+ * turn has its response at the start of the next user turn, with the same id. A call without a response gets an error as
+ * its response; a response without a call becomes text.
  */
 export function pairedTurns(contents: readonly Content[]): Turn[] {
   const turns: Turn[] = [];
@@ -58,7 +58,7 @@ function withId(part: Part, place: string): Part {
   return { ...part, functionCall: { ...call, id: call.id ? safeId(call.id) : `call_${place}` } };
 }
 
-/** Ids of other providers may hold what this one refuses. */
+/** Ids of other providers may have characters that this one rejects. */
 const safeId = (id: string): string => id.replaceAll(/[^\w-]/g, '_').slice(-LONGEST_ID);
 
 function withResponses(calls: readonly FunctionCall[], parts: readonly Part[]): Part[] {

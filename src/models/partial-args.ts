@@ -39,8 +39,8 @@ function valueOf(fragment: JsonObject): unknown {
 }
 
 /**
- * Works one streamed fragment (`{ jsonPath, stringValue | numberValue | boolValue | nullValue }`) into the arguments of a
- * call. Texts for the same path are joined; a fragment without a usable path or value is passed over.
+ * Adds one streamed fragment (`{ jsonPath, stringValue | numberValue | boolValue | nullValue }`) to the arguments of a
+ * call. Texts for the same path are joined; a fragment without a valid path or value is ignored.
  */
 export function applyPartialArg(args: JsonObject, fragment: unknown): void {
   if (!isJsonObject(fragment) || typeof fragment['jsonPath'] !== 'string') return;

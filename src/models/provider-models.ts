@@ -11,17 +11,17 @@ interface ModelOptions {
   readonly retry?: RetryOptions;
 }
 
-/** A Gemini model with settings of its own, for agents that are not to use the server's. */
+/** A Gemini model with its own settings, for agents that must not use the server's. */
 export function gemini({ model, retry, ...settings }: ModelOptions & GeminiSettings): Model {
   return withRetry(geminiModel(model, geminiClient(settings)), retry);
 }
 
-/** A Claude model with settings of its own. */
+/** A Claude model with its own settings. */
 export function claude({ model, retry, ...settings }: ModelOptions & AnthropicSettings): Model {
   return withRetry(anthropicModel(model, anthropicClient(settings)), retry);
 }
 
-/** A model of OpenAI, or of a server that speaks its wire, with settings of its own. */
+/** A model of OpenAI, or of a server with its API, with its own settings. */
 export function openai({
   model,
   retry,

@@ -1,8 +1,8 @@
 import type { ServiceAccountCredentials } from './service-account.ts';
 
-// How providers are reached. These types name no SDK, because agents use them.
+// Settings of the providers. These types name no SDK, because agents use them.
 
-/** How Gemini is reached: with a key, or through a Google Cloud project. */
+/** Settings of Gemini: a key, or a Google Cloud project. */
 export interface GeminiSettings {
   readonly apiKey?: string | undefined;
   readonly vertex?: boolean | undefined;
@@ -10,22 +10,22 @@ export interface GeminiSettings {
   readonly location?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly apiVersion?: string | undefined;
-  /** Whose project it is; default: those of the machine. */
+  /** The service account of the project; default: the credential of this machine. */
   readonly credentials?: ServiceAccountCredentials | undefined;
 }
 
-/** How Claude is reached: with a key, or through another address that speaks the same wire. */
+/** Settings of Claude: a key, or the URL of another server with the same API. */
 export interface AnthropicSettings {
   readonly apiKey?: string | undefined;
-  /** A bearer token in the place of a key. */
+  /** A bearer token instead of a key. */
   readonly authToken?: string | undefined;
   readonly baseUrl?: string | undefined;
 }
 
-/** How OpenAI, or a server that speaks its wire, is reached. */
+/** Settings of OpenAI, or of a server with its API. */
 export interface OpenAISettings {
   readonly apiKey?: string | undefined;
-  /** Another server, its version included (`http://localhost:11434/v1`). */
+  /** Another server, including the API version (`http://localhost:11434/v1`). */
   readonly baseUrl?: string | undefined;
   readonly maxTokensField?: 'max_tokens' | 'max_completion_tokens';
 }

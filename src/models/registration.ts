@@ -3,11 +3,11 @@ import type { Model } from '../core/model.ts';
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Models of one kind, found by the whole of their name. */
+/** Models of one kind, found by their full name. */
 export interface ModelRegistration {
-  /** A regular expression that must match all of the name. */
+  /** A regular expression that must match the full name. */
   readonly pattern: string | RegExp;
   create(name: string): Model;
-  /** Whether what the model needs is there; absent: it is. */
+  /** Whether the model has the settings it needs. Absent: always. */
   isConfigured?(name: string): boolean;
 }

@@ -5,9 +5,9 @@ import type { Env, ModelRegistration } from './registration.ts';
 import type { RetryOptions } from './retry.ts';
 import { routedModel } from './routed.ts';
 
-/** A registry that can be added to. */
+/** A registry that can be extended. */
 export interface OpenModelRegistry extends ModelRegistry {
-  /** Names that fit are this kind's from now on, whatever was registered before. */
+  /** Matching names are of this kind from now on; overrides earlier registrations. */
   register(registration: ModelRegistration): void;
 }
 
@@ -29,14 +29,14 @@ const entryOf = (registration: ModelRegistration): Entry => {
 };
 
 export interface ModelRegistryOptions {
-  /** Keys and addresses of the providers. */
+  /** Keys and URLs of the providers. */
   readonly env: Env;
   readonly register?: readonly ModelRegistration[];
-  /** How the providers' models are retried. */
+  /** Retries of the providers' models. */
   readonly retry?: RetryOptions | undefined;
 }
 
-/** The models that come with the server, and those registered, by name; `a | b` is a model that asks `b` when `a` fails. */
+/** The built-in and the registered models, by name; `a | b` is a model that calls `b` when `a` fails. */
 export function createModelRegistry({ env, register = [], retry }: ModelRegistryOptions): OpenModelRegistry {
   /** Last registered first. */
   const entries = [...builtInModels(env, retry), ...register].map(entryOf).toReversed();

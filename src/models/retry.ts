@@ -7,7 +7,7 @@ import {
   type ModelResponse,
 } from '../core/model.ts';
 
-/** How long to wait before a call is tried again (interface specification, section 7). */
+/** The wait before a retry (interface specification, section 7). */
 export type RetryStrategy = 'EXPONENTIAL_BACKOFF' | 'FIXED_DELAY' | 'IMMEDIATE_RETRY';
 
 const strategies: Readonly<Record<ModelErrorCategory, RetryStrategy | undefined>> = {
@@ -24,28 +24,28 @@ const strategies: Readonly<Record<ModelErrorCategory, RetryStrategy | undefined>
 const FIXED_MS = 1_000;
 const LONGEST_MS = 30_000;
 
-/** How failures of a category are retried; undefined: they are not. */
+/** The strategy for failures of a category; undefined: no retry. */
 export function retryStrategy(category: ModelErrorCategory): RetryStrategy | undefined {
   return strategies[category];
 }
 
-/** Milliseconds before the next try; `attempt` counts the tries that failed before this one, from 0. */
+/** Milliseconds before the next attempt; `attempt` counts the failed attempts before this one, from 0. */
 export function retryDelayMs(strategy: RetryStrategy, attempt: number): number {
   if (strategy === 'IMMEDIATE_RETRY') return 0;
   return strategy === 'FIXED_DELAY' ? FIXED_MS : Math.min(FIXED_MS * 2 ** attempt, LONGEST_MS);
 }
 
-/** Bounds of the retries of one call. */
+/** Limits of the retries of one call. */
 export interface RetryOptions {
-  /** Tries in all, the first included. Default 3. */
+  /** Attempts, including the first. Default 3. */
   readonly attempts?: number;
-  /** Milliseconds from the first try in which another may begin. Default 30,000. */
+  /** Milliseconds after the first attempt in which another may begin. Default 30,000. */
   readonly budgetMs?: number;
 }
 
 /**
- * The model, with failures that may pass tried again, after the wait the provider asks for or else that of the strategy.
- * Once a response was given out nothing is repeated. Each repetition is told to `request.onRetry`.
+ * The model with retries of temporary failures, after the wait that the provider requests, else that of the strategy.
+ * After the first response there is no retry. Each retry is reported to `request.onRetry`.
  */
 export function withRetry(model: Model, { attempts = 3, budgetMs = 30_000 }: RetryOptions = {}): Model {
   async function* generate(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelResponse, void, void> {
@@ -72,7 +72,7 @@ export function withRetry(model: Model, { attempts = 3, budgetMs = 30_000 }: Ret
   return { name, generate, ...(connect && { connect }), ...(connectsFor && { connectsFor }) };
 }
 
-/** Between half of the strategy's delay and all of it, so that clients do not come back at once; never before the provider allows. */
+/** A random wait between half and all of the strategy's delay, so that clients do not retry together; at least what the provider requests. */
 function waitBefore(error: ModelError, attempt: number): number | undefined {
   const strategy = retryStrategy(error.category);
   if (!strategy) return undefined;

@@ -6,7 +6,7 @@ export interface RoutedModelOptions {
   readonly name?: string;
   /** In order of preference. */
   readonly models: readonly Model[];
-  /** Names of the models to ask for this request, best first. Default: all, in their order. */
+  /** Names of the models for this request, in order of preference. Default: all, in their order. */
   readonly router?: (
     request: ModelRequest,
     signal: AbortSignal,
@@ -14,8 +14,8 @@ export interface RoutedModelOptions {
 }
 
 /**
- * A model that asks others: the first that is not out of order answers. Once a response was given out there is no way
- * back to another model. Each change is told to `request.onRetry`.
+ * A model that calls others: the next model is called when one fails. After its first response, a model is not replaced.
+ * Each change is reported to `request.onRetry`.
  */
 export function routedModel({ models, router, name = nameOf(models) }: RoutedModelOptions): Model {
   if (models.length === 0) throw new AppError('ConfigurationException', 'A routed model needs at least one model');

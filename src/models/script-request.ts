@@ -2,14 +2,14 @@ import type { JsonObject } from '../base/json.ts';
 import type { ModelRequest, ModelResponse } from '../core/model.ts';
 import { type Content, textOf } from '../schemas/content.ts';
 
-/** Contents newest first that are looked at to estimate the length of a history. */
+/** The newest contents, from which the length of a history is estimated. */
 const SAMPLE = 16;
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Answers of other agents reach a model as user contents that begin with this text. */
+/** Requests contain messages of other agents as user contents that begin with this text. */
 const CONTEXT_MARK = 'For context:';
 
-/** The answers of the tools in the newest content, by tool name; undefined when it carries none. */
+/** The function responses in the newest content, by tool name; undefined without any. */
 export function newestAnswers(request: ModelRequest): ReadonlyMap<string, JsonObject> | undefined {
   let answers: Map<string, JsonObject> | undefined;
   for (const { functionResponse } of request.contents.at(-1)?.parts ?? []) {
@@ -25,14 +25,14 @@ const isMessage = (content: Content): boolean =>
   content.parts.some((part) => part.text !== undefined) &&
   content.parts[0]?.text?.startsWith(CONTEXT_MARK) !== true;
 
-/** The text of what the user said last; what other agents said meanwhile is not the user's. */
+/** The text of the user's last message, without messages of other agents. */
 export function userText(request: ModelRequest): string {
   return textOf(
     request.contents.findLast(isMessage) ?? request.contents.findLast((content) => content.role === 'user'),
   );
 }
 
-/** The newest answer of a tool since the user's last message. */
+/** The newest response of a tool since the user's last message. */
 export function answerOf(request: ModelRequest, tool: string): JsonObject | undefined {
   for (let at = request.contents.length - 1; at >= 0; at -= 1) {
     const content = request.contents[at];
@@ -52,7 +52,7 @@ function lengthOf(content: Content): number {
   return length;
 }
 
-/** Token counts as a model would report them, estimated from the newest contents so that a long history costs nothing. */
+/** Token counts as a model would report them. Estimated from the newest contents, so that a long history costs no time. */
 export function estimateUsage(request: ModelRequest, answer: Content): ModelResponse['usageMetadata'] {
   const { contents, config } = request;
   const from = Math.max(0, contents.length - SAMPLE);

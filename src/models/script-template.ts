@@ -1,10 +1,10 @@
 import { define, isJsonObject, type JsonObject } from '../base/json.ts';
 
-/** Where the placeholders of a script find their values. */
+/** The values for the placeholders of a script. */
 export interface TemplateValues {
   /** The groups of the rule's `match`. */
   readonly groups: readonly (string | undefined)[];
-  /** The newest answer of a tool in this turn. */
+  /** The newest response of a tool in this turn. */
   answerOf(tool: string): JsonObject | undefined;
 }
 
@@ -45,10 +45,10 @@ function asText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** Text with its placeholders filled in; what is not found becomes empty. */
+/** Text with its placeholders filled in; unknown ones become empty. */
 export type TextTemplate = (values: TemplateValues) => string;
 
-/** Reads `$1` … `$9`, `$0` (the whole match), `${tool.path}` and `$$` (a dollar) in a text, once for all calls. */
+/** Compiles a text with `$1` … `$9`, `$0` (the whole match), `${tool.path}` and `$$` (a dollar). */
 export function textTemplate(source: string): TextTemplate {
   const pieces = compile(source);
   if (pieces.every((piece) => typeof piece === 'string')) {
@@ -58,7 +58,7 @@ export function textTemplate(source: string): TextTemplate {
   return (values) => pieces.map((piece) => asText(valueOf(piece, values))).join('');
 }
 
-/** The same for any JSON value. A text that is one placeholder and nothing else takes the type of its value. */
+/** The same for any JSON value. A text with only one placeholder becomes its value, with that type. */
 export function valueTemplate(source: unknown): (values: TemplateValues) => unknown {
   if (typeof source === 'string') {
     const pieces = compile(source);

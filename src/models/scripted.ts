@@ -16,7 +16,7 @@ import { categoryOfCode } from './model-errors.ts';
 import { answerOf, estimateUsage, newestAnswers, userText } from './script-request.ts';
 import { objectTemplate, type TemplateValues, type TextTemplate, textTemplate } from './script-template.ts';
 
-/** What is made of a rule once, so that a call only fills in values. */
+/** A compiled rule: a call only fills in values. */
 interface Reply {
   readonly match: RegExp | undefined;
   readonly after: readonly string[] | undefined;
@@ -44,8 +44,8 @@ interface Failure {
 const NO_GROUPS: readonly string[] = [];
 
 /**
- * A model that answers from a script: the same request always gets the same answer, and nothing is remembered. Throws
- * ConfigurationException when the script is not one.
+ * A model that answers from a script: equal requests get equal responses, and it has no state. Throws
+ * ConfigurationException for an invalid script.
  */
 export function scriptedModel(script: readonly ScriptRule[], name = 'scripted'): Model {
   const parsed = scriptSchema().safeParse(script);
@@ -139,7 +139,7 @@ function whole(reply: Reply, values: TemplateValues, request: ModelRequest): Mod
   return { content, finishReason: 'STOP', usageMetadata: estimateUsage(request, content) };
 }
 
-/** A group of a regular expression is text; where the tool declares a number or a boolean, the argument becomes one. */
+/** Converts arguments to the number or boolean that the tool declares: the groups of a regular expression are texts. */
 function typedArgs(args: JsonObject, tool: string, request: ModelRequest): JsonObject {
   const declared = request.config.tools
     ?.flatMap((entry) => entry.functionDeclarations ?? [])

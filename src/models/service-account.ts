@@ -11,10 +11,10 @@ const schema = lazily(() =>
   }),
 );
 
-/** Credentials of a Google service account, as its key file holds them. */
+/** Credentials of a Google service account, as in its key file. */
 export type ServiceAccountCredentials = z.infer<ReturnType<typeof schema>>;
 
-/** Reads the text of a service account's key file. Throws ConfigurationException, which never repeats the text. */
+/** Parses the key file of a service account. Throws ConfigurationException, which never contains the text. */
 export function serviceAccountCredentials(json: string): ServiceAccountCredentials {
   let value: unknown;
   try {
