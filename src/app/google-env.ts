@@ -1,8 +1,8 @@
-import type { GoogleSurroundings } from '../services/google-surroundings.ts';
+import type { GoogleEnvironment } from '../services/google-environment.ts';
 import { cloudToken } from '../tools/auth/machine-token.ts';
 
 /** Access to Google's services: the credential of this machine, project and location from the environment. */
-export function googleFrom(env: Readonly<Record<string, string | undefined>>): GoogleSurroundings {
+export function googleFrom(env: Readonly<Record<string, string | undefined>>): GoogleEnvironment {
   return {
     token: cloudToken(),
     project: env['GOOGLE_CLOUD_PROJECT'],

@@ -8,7 +8,7 @@ import { Session as SessionSchema } from '../schemas/session-schema.ts';
 import { keyOf, type Session, sessionJson, type SessionKey } from '../schemas/session.ts';
 import type { Archive } from './retention.ts';
 
-// A store as lines of JSON: one for each session with its history and state, and one for each version of an artifact.
+// A store as lines of JSON: one per session with its history and state, and one per version of an artifact.
 
 const ArtifactLine = z.object({
   appName: z.string(),
@@ -16,15 +16,15 @@ const ArtifactLine = z.object({
   sessionId: z.string(),
   name: z.string(),
   part: Part,
-  /** Absent in exports of earlier versions: the next. */
+  /** Absent in exports of earlier versions; then it gets the next number. */
   version: z.number().int().nonnegative().default(0),
   customMetadata: z.record(z.string(), z.unknown()),
 });
-/** `imported`: how many of the events, from the first, a client brought along. */
+/** `imported`: how many events at the start a client imported. */
 const SessionLine = z.object({ session: SessionSchema, imported: z.number().int().nonnegative().optional() });
 const Line = z.union([SessionLine, z.object({ artifact: ArtifactLine })]);
 
-/** Throws `too_large` for a session that is longer than a text can be, which is some 512 MB. */
+/** Throws `too_large` for a session longer than the longest string, about 512 MB. */
 function lineOf(session: Session): string {
   try {
     return sessionJson(session);
@@ -34,7 +34,7 @@ function lineOf(session: Session): string {
   }
 }
 
-/** Every session of the store, and every artifact of these sessions and their users, one by one. */
+/** Yields every session of the store, and every artifact of these sessions and their users. */
 export async function* exportLines(
   sessions: SessionService & Archive,
   artifacts: ArtifactService,
@@ -60,14 +60,14 @@ export async function* exportLines(
 export interface Imported {
   readonly sessions: number;
   readonly artifacts: number;
-  /** Sessions that were there already, and were left alone. */
+  /** Sessions that existed already and were not changed. */
   readonly skipped: readonly SessionKey[];
 }
 
 /**
- * Reads lines of an export. A session that is there already is left as it is, and so are its artifacts. One is created
- * when its artifacts are stored, and versions of these that are there are not stored again: so an import that was broken
- * off is completed by doing it once more. Throws `invalid_request` for a line that is no export.
+ * Reads lines of an export. Existing sessions and their artifacts do not change. A session is created after its artifacts,
+ * and existing versions are not stored again, so an interrupted import is completed by a second one. Throws
+ * `invalid_request` for an invalid line.
  */
 export async function importLines(
   lines: AsyncIterable<string>,
@@ -77,7 +77,7 @@ export async function importLines(
   const skipped = new Map<string, SessionKey>();
   const done = { sessions: 0, artifacts: 0 };
   let open: z.output<typeof SessionLine> | undefined;
-  /** Versions that were there before, by artifact: those of the session that is open. */
+  /** Existing versions by artifact, of the current session. */
   let before = new Map<string, number>();
   const close = async (): Promise<void> => {
     if (open) await create(sessions, open.session, open.imported);
@@ -112,8 +112,8 @@ export async function importLines(
 }
 
 /**
- * Stores sessions of other servers, and remembers what was said in them. Those that are there already are left as they are.
- * Throws `invalid_request` for one whose name is none here.
+ * Stores sessions of other servers, and adds them to memory. Existing sessions do not change. Throws `invalid_request` for
+ * a session whose names are invalid here.
  */
 export async function importSessions(
   source: AsyncIterable<Session>,
@@ -150,6 +150,6 @@ function parseLine(text: string, number: number): z.output<typeof Line> {
     return Line.parse(JSON.parse(text));
   } catch (error) {
     const cause = error instanceof z.ZodError ? new Error(z.prettifyError(error)) : error;
-    throw new AppError('invalid_request', `Line ${number} is no line of an export`, { cause });
+    throw new AppError('invalid_request', `Line ${number} is not a line of an export`, { cause });
   }
 }

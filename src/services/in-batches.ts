@@ -1,4 +1,4 @@
-/** Does it again and again until it has dealt with fewer than `size`, and gives how many that were together. */
+/** Repeats `act`, which returns a count, until the count is below `size`. Returns the sum. */
 export async function inBatches(size: number, signal: AbortSignal, act: () => Promise<number>): Promise<number> {
   for (let count = 0; ;) {
     signal.throwIfAborted();

@@ -12,7 +12,7 @@ import { S3Bucket } from './artifacts/s3.ts';
 import { SqlArtifacts } from './artifacts/sql-artifacts.ts';
 import { SqliteArtifactTables } from './artifacts/sqlite.ts';
 import { FirestoreDatabase, type FirestorePlace } from './firestore/database.ts';
-import { type GoogleSurroundings, vertexPlace } from './google-surroundings.ts';
+import { type GoogleEnvironment, vertexPlace } from './google-environment.ts';
 import { PostgresKeys } from './keys/postgres.ts';
 import { SqliteKeys } from './keys/sqlite.ts';
 import { AgentEngineMemories } from './memories/agent-engine.ts';
@@ -39,37 +39,37 @@ export interface ServiceOptions {
   readonly sessionService: string;
   readonly artifactService: string;
   readonly memoryService: string;
-  /** What the sessions are kept to; databases are cleaned by `collectGarbage`. */
+  /** Limits of sessions in memory; databases are cleaned by `collectGarbage`. */
   readonly sessionTtl?: number | undefined;
   readonly maxSessions?: number | undefined;
-  /** What sessions in memory may take together. Default: half of the heap. */
+  /** Limit for all sessions in memory, in bytes. Default: half of the heap. */
   readonly sessionMemory?: number | undefined;
-  /** What artifacts in memory may take together, in bytes. Default: a quarter of the heap. */
+  /** Limit for all artifacts in memory, in bytes. Default: a quarter of the heap. */
   readonly artifactMemory?: number | undefined;
-  /** Whether a session has a run: then memory does not forget it. */
+  /** Whether a session has a run: then it is not evicted from memory. */
   readonly isInUse?: (key: SessionKey) => boolean;
-  /** Told of a session that memory has forgotten because it was beyond these limits. */
+  /** Called with each session that was evicted from memory because of these limits. */
   readonly onEvicted?: (key: SessionKey) => void;
-  /** Told of a connection to a database that broke while nobody used it. */
+  /** Called when an idle connection to a database broke. */
   readonly onConnectionLost?: (error: Error) => void;
-  /** How Google's services are reached; without it there is no access to them. */
-  readonly google?: GoogleSurroundings;
+  /** Settings for Google's services; absent: no access to them. */
+  readonly google?: GoogleEnvironment;
 }
 
-/** The services a server keeps things in. */
+/** The stores of a server. */
 export interface OpenedServices {
   readonly sessions: SessionService;
   readonly artifacts: ArtifactService;
   readonly memories: MemoryService;
-  /** Where runs are kept: beside the sessions; absent where these end with the process. */
+  /** The run store, in the database of the sessions; absent if sessions are in memory. */
   readonly runs: RunStore | undefined;
-  /** The databases behind them, one for each URI. */
+  /** The databases of the services, one per URI. */
   readonly databases: Databases;
 }
 
 /**
- * Picks services by their URIs. Nothing is opened yet: files, connections and drivers come with the first use. Throws
- * `ConfigurationException` for a URI that is no place for its service.
+ * Creates services by their URIs. Files, connections and drivers are opened on first use. Throws `ConfigurationException`
+ * for a URI that does not fit its service.
  */
 export function openServices(options: ServiceOptions): OpenedServices {
   const databases = new Databases(options);
@@ -77,7 +77,7 @@ export function openServices(options: ServiceOptions): OpenedServices {
   const artifacts = artifactsAt(parseServiceUri('artifacts', options.artifactService), databases, options);
   const memories = memoriesAt(parseServiceUri('memories', options.memoryService), databases);
   const forget = (key: SessionKey): void => {
-    // A store that is out of reach keeps what nobody asks for any more.
+    // A store that is unreachable keeps data that nothing refers to; that is harmless.
     const gone = [artifacts.deleteSessionArtifacts(key), memories.deleteSessionMemory(key)];
     void Promise.allSettled(gone);
     options.onEvicted?.(key);
@@ -91,7 +91,7 @@ export function openServices(options: ServiceOptions): OpenedServices {
   };
 }
 
-/** What V8 lets this process have. */
+/** The heap limit of this process. */
 const heapBytes = (): number => getHeapStatistics().heap_size_limit;
 
 function sessionsAt(
@@ -142,7 +142,7 @@ export function keyStoreAt(sessionService: string, databases: Databases): KeySto
   return place.kind === 'postgres' ? new PostgresKeys(databases.postgres(place.uri)) : undefined;
 }
 
-/** Databases by where they are: services that name the same one share it. */
+/** Databases by their location: services with the same database share it. */
 export class Databases {
   readonly #sqlite = new Map<string, SqliteDatabase>();
   readonly #postgres = new Map<string, PostgresDatabase>();
@@ -180,7 +180,7 @@ export class Databases {
     return database;
   }
 
-  /** Throws `ConfigurationException` for a short name without a project and a location around. */
+  /** Throws `ConfigurationException` for a short name without a project and a location in the environment. */
   vertex(name: VertexName): VertexApi {
     const place = vertexPlace(name, this.#options.google);
     const known = this.#vertex.get(place.resource);

@@ -1,8 +1,7 @@
 import { AppError } from '../base/errors.ts';
 
 /**
- * Loads a package that is installed only by those who use it. Throws `ConfigurationException`, naming it, when it is
- * missing.
+ * Loads an optional package. Throws `ConfigurationException` with its name when it is not installed.
  */
 export async function optionalPackage<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {

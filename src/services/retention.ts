@@ -3,27 +3,27 @@ import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, CollectOptions, MemoryService, SessionService } from '../core/services.ts';
 import type { SessionKey } from '../schemas/session.ts';
 
-/** What is kept, and for how long. An absent limit is none. */
+/** Limits of stored data. An absent limit means no limit. */
 export interface RetentionLimits {
-  /** Milliseconds since a session was last written to. */
+  /** Milliseconds since the last write to a session. */
   readonly sessionTtlMs?: number | undefined;
-  /** Sessions of all apps together; those that were not written to for longest go first. */
+  /** Sessions of all apps together; those with the oldest last write are deleted first. */
   readonly maxSessions?: number | undefined;
   /** Milliseconds since a version of an artifact was saved; the newest one stays. */
   readonly artifactVersionTtlMs?: number | undefined;
-  /** Versions of each artifact, the newest ones. */
+  /** Versions per artifact; the newest are kept. */
   readonly maxArtifactVersions?: number | undefined;
   /** Milliseconds since a run ended. */
   readonly runTtlMs?: number | undefined;
 }
 
-/** A session store that knows which of its sessions are beyond limits. */
+/** A session store that can list all sessions, and those beyond limits. */
 export interface Archive {
   /** All sessions, evaluation sessions included, in the order they were created. */
   allSessions(): AsyncIterable<SessionKey>;
   /**
-   * At most `limit` sessions beyond the limits that no run is using. Throws `ConfigurationException` when any session has a
-   * time that was misread (`requireCredible`).
+   * At most `limit` sessions beyond the limits, without those that have a run. Throws `ConfigurationException` when any
+   * session has an implausible time (`requirePlausible`).
    */
   outdatedSessions(limits: RetentionLimits, limit: number): Promise<SessionKey[]>;
 }
@@ -33,7 +33,7 @@ export const isArchive = (sessions: SessionService): sessions is SessionService 
 
 export interface Collected {
   readonly sessions: readonly SessionKey[];
-  /** How many versions of artifacts, besides those of the sessions, and how many runs. */
+  /** Number of artifact versions, besides those of the sessions, and of runs. */
   readonly versions: number;
   readonly runs: number;
 }
@@ -44,8 +44,8 @@ interface Stores {
   readonly memories?: MemoryService;
   readonly runs?: Pick<RunStore, 'collectGarbage'> | undefined;
   /**
-   * Deletes a session with all that belongs to it, unless it has a run or was written to since a time in seconds; resolves
-   * with whether it did. Absent: it is simply deleted.
+   * Deletes a session with everything that belongs to it, unless it has a run or was written to since a time in seconds.
+   * Resolves with whether it was deleted. Absent: sessions are deleted without this check.
    */
   readonly deleteIdle?: (key: SessionKey, sinceTime: number) => Promise<boolean>;
 }
@@ -53,9 +53,9 @@ interface Stores {
 const deletedAtOnce = 100;
 
 /**
- * Deletes what is beyond the limits: old versions of artifacts, runs that are over, and sessions with all that belongs to
- * them. `isTrial` deletes nothing and tells what it would delete, up to a thousand sessions. It comes first in any case:
- * where a store has a time that was misread, nothing is deleted anywhere. Throws `ConfigurationException` then.
+ * Deletes data beyond the limits: old versions of artifacts, ended runs, and sessions with everything that belongs to
+ * them. `isTrial` deletes nothing and returns what would be deleted, up to a thousand sessions. A trial always runs first:
+ * if a store has an implausible time, nothing is deleted anywhere. Throws `ConfigurationException` then.
  */
 export async function collectGarbage(
   stores: Stores,
@@ -94,7 +94,7 @@ async function collectSessions(
         if (await deleteIdle(key, lookedAt)) collected.push(key);
         continue;
       }
-      // The session last: should we fail before, it is found again.
+      // The session last: after a failure, the next collection finds it again.
       await artifacts?.deleteSessionArtifacts(key);
       await memories?.deleteSessionMemory(key);
       await sessions.deleteSession(key);
@@ -104,7 +104,7 @@ async function collectSessions(
   }
 }
 
-/** Collects now and then until the signal aborts. `onFailure` is told of what goes wrong; the next time may go better. */
+/** Collects periodically until the signal aborts. Failures go to `onFailure`, and the next collection runs as planned. */
 export async function keepCollecting(
   stores: Stores,
   limits: RetentionLimits,

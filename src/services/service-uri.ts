@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { AppError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 
-/** Where a service keeps what it keeps. */
+/** The storage of a service. */
 export type ServicePlace =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -21,12 +21,12 @@ export type ServicePlace =
       readonly kind: 'firestore';
       readonly project: string;
       readonly database: string;
-      /** What names of collections begin with. */
+      /** The prefix of collection names. */
       readonly prefix: string;
     }
   | VertexName;
 
-/** A resource of Vertex AI. Without a project and a location it is where the surroundings say. */
+/** A resource of Vertex AI. Project and location default to those of the environment. */
 export interface VertexName {
   readonly kind: 'agentengine' | 'rag';
   readonly id: string;
@@ -55,9 +55,9 @@ const examples: Readonly<Record<ServicePlace['kind'], string>> = {
 };
 
 /**
- * Reads a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`, `gs://…`, `firestore://…`),
- * and ADK's spellings of the same (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`, `file:///…`, `agentengine://…`, `rag://…`).
- * Throws `ConfigurationException`.
+ * Parses a service URI: ours (`memory:`, `sqlite:PATH`, `postgres://…`, `file:DIR`, `s3://…`, `gs://…`, `firestore://…`),
+ * and ADK's (`sqlite:///abs/path`, `sqlite://./path`, `sqlite+aiosqlite:`, `postgresql://`, `postgresql+asyncpg://`,
+ * `file:///…`, `agentengine://…`, `rag://…`). Throws `ConfigurationException`.
  */
 export function parseServiceUri(service: ServiceKind, text: string): ServicePlace {
   const place = placeOf(text.trim());
@@ -65,7 +65,7 @@ export function parseServiceUri(service: ServiceKind, text: string): ServicePlac
   throw new AppError('ConfigurationException', `"${redact(text)}" ${wantedFor(service)}`);
 }
 
-/** What is wrong with a service URI, as a claim about it; `undefined` when nothing is. */
+/** The fault of a service URI, as a predicate; `undefined` for a valid one. */
 export function serviceUriFault(service: ServiceKind, text: string): string | undefined {
   const place = placeOf(text.trim());
   return place && placesOf[service].includes(place.kind) ? undefined : wantedFor(service);
@@ -74,7 +74,7 @@ export function serviceUriFault(service: ServiceKind, text: string): string | un
 const wantedFor = (service: ServiceKind): string =>
   `must be a place for ${service}: ${placesOf[service].map((kind) => examples[kind]).join(', ')}`;
 
-/** The URI with its path, where it has one, taken from a folder. */
+/** The URI with its path, if it has one, resolved against a folder. */
 export function placeUri(text: string, folder: string): string {
   const place = placeOf(text.trim());
   if (place?.kind === 'sqlite') return `sqlite:${resolve(folder, place.path)}`;
@@ -91,7 +91,7 @@ function placeOf(text: string): ServicePlace | undefined {
   }
   if (/^sqlite$/i.test(scheme)) {
     const path = pathIn(rest);
-    // As in ADK: a database that ends with the process.
+    // As in ADK: a database that lasts as long as the process.
     if (path === ':memory:' || rest === '//') return { kind: 'memory' };
     return path === '' ? undefined : { kind: 'sqlite', path };
   }
@@ -145,7 +145,7 @@ function bucketIn(rest: string): { bucket: string; prefix: string } | undefined 
 }
 
 /**
- * The path behind a scheme. With three slashes it is absolute, as in ADK for TypeScript; Python's `///./path` and
+ * The path after a scheme. With three slashes it is absolute, as in ADK for TypeScript; ADK for Python's `///./path` and
  * `///../path` stay relative, and its four slashes mean the same as three.
  */
 function pathIn(rest: string): string {

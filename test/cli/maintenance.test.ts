@@ -123,7 +123,7 @@ it('names the line that is no export, and a file that is not there', async () =>
 
   expect(await program('import', 'odd.jsonl', ...at('three'))).toMatchObject({
     code: 1,
-    err: expect.stringContaining('Line 2 is no line of an export'),
+    err: expect.stringContaining('Line 2 is not a line of an export'),
   });
   expect((await program('import', 'none.jsonl', ...at('three'))).code).toBe(2);
 });

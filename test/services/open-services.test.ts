@@ -3,7 +3,7 @@ import { openServices } from '../../src/services/open-services.ts';
 
 const memory = { sessionService: 'memory:', artifactService: 'memory:', memoryService: 'memory:' };
 
-it('takes what the name of an engine leaves out from the surroundings, or says what is missing', async () => {
+it('takes what the name of an engine leaves out from the environment, or says what is missing', async () => {
   const sessionService = 'agentengine://123';
 
   expect(() => openServices({ ...memory, sessionService })).toThrow(

@@ -5,16 +5,16 @@ import { nameFault } from '../../schemas/names.ts';
 
 const userPrefix = 'user:';
 
-/** Whether the artifact belongs to the user rather than to one session. */
+/** Whether the artifact belongs to the user, and not to one session. */
 export const isUserArtifact = (name: string): boolean => name.startsWith(userPrefix);
 
-/** Throws `invalid_name` for a name that could not be stored everywhere. It may hold `/`, but no way out of its folder. */
+/** Throws `invalid_name` for a name that some store could not use. It may contain `/`, but no path out of its folder. */
 export function checkArtifactName(name: string): void {
   const fault = nameFault(isUserArtifact(name) ? name.slice(userPrefix.length) : name, true);
   if (fault) throw new AppError('invalid_name', `Artifact name ${JSON.stringify(name)} ${fault}`);
 }
 
-/** A frozen copy of what can be stored: inline data, text or a file reference. Throws `invalid_request` for anything else. */
+/** A frozen copy of the storable members: inline data, text or a file reference. Throws `invalid_request` for any other part. */
 export function storedPart(artifact: Part): Part {
   if (artifact.inlineData === undefined && artifact.text === undefined && artifact.fileData === undefined) {
     throw new AppError('invalid_request', 'An artifact must hold inlineData, text or fileData');

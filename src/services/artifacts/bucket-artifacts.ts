@@ -33,14 +33,14 @@ interface Found extends VersionObject {
   readonly object: FoundObject;
 }
 
-/** How often a number is asked for that others take first. */
+/** Attempts to get a version number that other servers take first. */
 const maxAttempts = 50;
-/** How often the newest version is looked for when what was listed is gone, as old ones go. */
-const maxLooks = 3;
+/** Searches for the newest version, when a listed version was deleted meanwhile. */
+const maxSearches = 3;
 
 /**
- * Keeps each version of an artifact as an object of a bucket, under the name ADK would give it. Objects are only ever
- * created, never changed, so any number of servers may share the bucket.
+ * Stores each version of an artifact as an object of a bucket, with ADK's object names. Objects are created and never
+ * changed, so any number of servers may share the bucket.
  */
 export class BucketArtifacts implements ArtifactService {
   readonly #bucket: Bucket;
@@ -69,7 +69,7 @@ export class BucketArtifacts implements ArtifactService {
     return version;
   }
 
-  /** Takes a number with an empty object that nobody is shown, for bytes that cannot be sent again. */
+  /** Reserves a number with a hidden placeholder object first, because the bytes cannot be sent again. */
   async saveArtifactContent(
     key: SessionKey,
     name: string,
@@ -85,7 +85,7 @@ export class BucketArtifacts implements ArtifactService {
     try {
       await this.#bucket.replace(objectName, facts, bytes);
     } catch (error) {
-      // What failed is the news; a placeholder that stays costs a number.
+      // Report the first failure. A placeholder that could not be deleted only wastes a number.
       await this.#bucket.delete(objectName).catch(() => {});
       throw error;
     }
@@ -169,7 +169,7 @@ export class BucketArtifacts implements ArtifactService {
       const version = Math.max(next, firstVersion);
       const objectName = `${folders[0]}${version}`;
       if (await this.#bucket.create(objectName, facts, bytes)) return { version, objectName };
-      // A request whose answer was lost is sent again, and then finds its own object there.
+      // A request whose response was lost is repeated, and then finds its own object.
       const id = idOf(facts);
       const there = id === undefined ? undefined : await this.#bucket.find(objectName);
       if (there && idOf(there) === id) return { version, objectName };
@@ -177,7 +177,7 @@ export class BucketArtifacts implements ArtifactService {
     throw new AppError('unavailable', 'Too many versions of the artifact are saved at once', { retryAfter });
   }
 
-  /** Version → its object, ascending. `everywhere`: all of them, where two folders have the same number. */
+  /** Version → its objects, ascending. `everywhere`: all objects, if two folders have the same number. */
   async #versions(folders: readonly string[], everywhere = false): Promise<Map<number, string[]>> {
     const lists = await Promise.all(folders.map((folder) => Array.fromAsync(this.#bucket.list(folder, 'direct'))));
     const versions = new Map<number, string[]>();
@@ -203,7 +203,7 @@ export class BucketArtifacts implements ArtifactService {
       }
       return undefined;
     }
-    for (let look = 0; look < maxLooks; look += 1) {
+    for (let look = 0; look < maxSearches; look += 1) {
       const versions = [...(await this.#versions(folders))];
       for (const entry of versions.toReversed()) {
         const found = await this.#version(entry);
@@ -220,12 +220,12 @@ export class BucketArtifacts implements ArtifactService {
     return { ...versionObjectOf(object), version, objectName, object };
   }
 
-  /** Names below a shelf that have a version. Empty objects may be placeholders. */
-  async #names(shelf: string): Promise<string[]> {
+  /** Names of the artifacts in a folder that have a version. Empty objects may be placeholders. */
+  async #names(scopeFolder: string): Promise<string[]> {
     const sure = new Set<string>();
     const unsure = new Map<string, string[]>();
-    for await (const { name: objectName, size } of this.#bucket.list(shelf, 'all')) {
-      const name = artifactIn(shelf, objectName);
+    for await (const { name: objectName, size } of this.#bucket.list(scopeFolder, 'all')) {
+      const name = artifactIn(scopeFolder, objectName);
       if (name === undefined || sure.has(name)) continue;
       if (size > 0) sure.add(name);
       else unsure.set(name, [...(unsure.get(name) ?? []), objectName]);
@@ -253,7 +253,7 @@ export class BucketArtifacts implements ArtifactService {
   }
 }
 
-/** For what was deleted, as an old version perhaps, before it was read. */
+/** `undefined` for an object that was deleted before it was read, perhaps as an old version. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'artifact_not_found')) throw error;
 }

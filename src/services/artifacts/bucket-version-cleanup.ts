@@ -9,8 +9,8 @@ interface ListedVersion extends ListedObject {
 }
 
 /**
- * Deletes old versions and gives their number. What others have put into the bucket is left alone: only what carries our
- * account goes. A number that somebody could be about to take is held by a placeholder for a while.
+ * Deletes old versions. Returns their number. Deletes only objects with our metadata, none of other programs. A
+ * placeholder keeps the newest number reserved for a while, in case a save is about to use it.
  */
 export async function collectObjects(
   { bucket, prefix }: { bucket: Bucket; prefix: string },
@@ -32,7 +32,7 @@ export async function collectObjects(
   return count;
 }
 
-/** The versions in each folder, ascending. Names come sorted: a folder is done when one comes that is not within it. */
+/** The versions of each folder, ascending. Names are sorted, so a folder ends where a name of another one follows. */
 async function* folders(objects: AsyncIterable<ListedObject>): AsyncGenerator<ListedVersion[], void, void> {
   const open = new Map<string, ListedVersion[]>();
   const close = (name: string): ListedVersion[] => {
@@ -53,7 +53,7 @@ async function* folders(objects: AsyncIterable<ListedObject>): AsyncGenerator<Li
   for (const name of open.keys()) yield close(name);
 }
 
-/** Whether an empty object only holds a number. One that nobody needs any more is deleted. */
+/** Whether an empty object is a placeholder. Deletes placeholders that are not needed any more. */
 async function isHeld(bucket: Bucket, { name }: ListedObject, isTrial: boolean): Promise<boolean> {
   const found = await bucket.find(name);
   if (!found) return true;
@@ -62,7 +62,7 @@ async function isHeld(bucket: Bucket, { name }: ListedObject, isTrial: boolean):
   return true;
 }
 
-/** False for what is not ours, and for what has come into its place meanwhile. */
+/** Returns false for an object of another program, and for one that replaced the listed object. */
 async function remove(bucket: Bucket, { name, createTime }: ListedObject, isTrial: boolean): Promise<boolean> {
   const found = await bucket.find(name);
   if (!found || idOf(found) === undefined || Math.floor(found.createTime) !== Math.floor(createTime)) return false;

@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 
-/** What goes into a bucket beside the bytes of an object. */
+/** The properties of an object, besides its bytes. */
 export interface ObjectFacts {
   readonly contentType: string;
   /** ASCII only. */
@@ -21,31 +21,31 @@ export interface ListedObject {
   readonly createTime: number;
 }
 
-/** What an artifact store needs of a bucket. All but `read` throw `unavailable` when it is out of reach or refuses us. */
+/** The bucket operations of an artifact store. All but `read` throw `unavailable` when the bucket is unreachable or denies access. */
 export interface Bucket {
   /** `s3://BUCKET` or `gs://BUCKET`: an object's URI is this, a slash and its name. */
   readonly uri: string;
-  /** Bytes of metadata that one object takes. */
+  /** Bytes of metadata per object. */
   readonly maxMetadata: number;
-  /** The objects whose names start with the prefix, sorted by them; `direct` leaves out those with a slash after it. */
+  /** The objects whose names start with the prefix, sorted by name; `direct` excludes names with a slash after the prefix. */
   list(prefix: string, depth: 'all' | 'direct'): AsyncIterable<ListedObject>;
   find(name: string): Promise<FoundObject | undefined>;
-  /** Stores what is not there yet: false when it is. */
+  /** Stores a new object. Returns false if the name exists. */
   create(name: string, facts: ObjectFacts, bytes: Uint8Array): Promise<boolean>;
-  /** Stores bytes of any number in the place of an object, all of them or none. Throws what `bytes` throws. */
+  /** Replaces an object atomically, with any number of bytes. Throws what `bytes` throws. */
   replace(name: string, facts: ObjectFacts, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** From `start` up to, not including, `end`, which is beyond it. Throws `artifact_not_found`. */
+  /** The bytes from `start` to before `end`, which is greater. Throws `artifact_not_found`. */
   read(name: string, range: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
-  /** Unknown names are no error. */
+  /** An unknown name is no error. */
   delete(name: string): Promise<void>;
   check(): Promise<void>;
   close(): void;
 }
 
-/** Requests that are under way at once for one call. */
+/** Parallel requests of one call. */
 const atOnce = 16;
 
-/** Does it for each item, some at once, and gives the results in order. */
+/** Maps the items with limited parallelism. Returns the results in order. */
 export async function each<Item, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,
@@ -60,7 +60,7 @@ export async function each<Item, Result>(
 /** Seconds after which a client may try again. */
 export const retryAfter = 2;
 
-/** What a caller sees of a bucket's failure. `status` is that of its answer, if there was one. */
+/** The error for clients of a failed request. `status` is that of the bucket's response, if there was one. */
 export function bucketFailure(uri: string, error: unknown, status: number | undefined): unknown {
   if (error instanceof AppError || status === 400) return error;
   const what =
@@ -68,7 +68,7 @@ export function bucketFailure(uri: string, error: unknown, status: number | unde
   return new AppError('unavailable', `The bucket ${uri} ${what}`, { cause: error, retryAfter });
 }
 
-/** The bytes, and what reading them threw: to be told apart from what sending them threw. */
+/** The bytes, and the error that reading them threw, to distinguish it from an error of sending. */
 export function watched(bytes: AsyncIterable<Uint8Array>): { bytes: AsyncIterable<Uint8Array>; failure: unknown } {
   const watch: { bytes: AsyncIterable<Uint8Array>; failure: unknown } = { bytes, failure: undefined };
   watch.bytes = (async function* () {
@@ -80,7 +80,7 @@ export function watched(bytes: AsyncIterable<Uint8Array>): { bytes: AsyncIterabl
         isReading = true;
       }
     } catch (error) {
-      if (isReading) watch.failure = error; // or else a stream was destroyed, which throws into its source
+      if (isReading) watch.failure = error; // otherwise the stream was destroyed, which throws into its source
       throw error;
     }
   })();

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { diskFailure, diskRetryAfter as retryAfter } from '../../base/disk-failure.ts';
 import { AppError } from '../../base/errors.ts';
 
-/** A segment of ours that is not ready or not needed any more: no encoded name starts like it. */
+/** The prefix of unfinished and deleted folders. No encoded name starts with it. */
 const scratchPrefix = '.new-';
 const scratchName = (): string => `${scratchPrefix}${crypto.randomUUID()}`;
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /**
- * A folder whose contents are reached by segments below it and by no link: what is not a folder or a file of its own
- * is refused. Failures of the disk are `unavailable`.
+ * Access to the files below a folder, by path segments. Rejects links, and everything else that is not a folder or a
+ * regular file. Failures of the disk are `unavailable`.
  */
 export class ContainedFolder {
   readonly #given: string;
@@ -22,7 +22,7 @@ export class ContainedFolder {
     this.#given = folder;
   }
 
-  /** Makes the folders that are missing on the way, the first one included. */
+  /** Creates the missing folders of a path, including the root. */
   async make(segments: readonly string[]): Promise<string> {
     return this.#onDisk(async () => {
       this.#root = undefined;
@@ -32,28 +32,28 @@ export class ContainedFolder {
         await mkdir(path).catch((error: unknown) => {
           if (codeOf(error) !== 'EEXIST') throw error;
         });
-        if (!(await lstat(path)).isDirectory()) throw notOurs();
+        if (!(await lstat(path)).isDirectory()) throw notContained();
       }
       return path;
     });
   }
 
-  /** Makes a folder that nobody sees. */
+  /** Creates a hidden folder. */
   makeScratch(): Promise<string> {
     return this.make([scratchName()]);
   }
 
-  /** Deletes a scratch folder if it is still there and can be deleted; else it goes with a later `sweep`. */
+  /** Deletes a scratch folder if possible; otherwise a later `sweep` does. */
   async discard(scratch: string): Promise<void> {
     await rm(scratch, { recursive: true, force: true }).catch(() => {});
   }
 
-  /** The path of a folder that is there; `undefined` when it is not. */
+  /** The path of a folder; `undefined` if it does not exist. */
   async find(segments: readonly string[]): Promise<string | undefined> {
     return this.#onDisk(async () => {
       const path = join(await this.#rootPath(), ...segments);
       try {
-        if ((await realpath(path)) !== path || !(await lstat(path)).isDirectory()) throw notOurs();
+        if ((await realpath(path)) !== path || !(await lstat(path)).isDirectory()) throw notContained();
         return path;
       } catch (error) {
         if (isMissing(error)) return undefined;
@@ -62,7 +62,7 @@ export class ContainedFolder {
     });
   }
 
-  /** Names of the folders within a folder. */
+  /** Names of the folders in a folder. */
   async list(segments: readonly string[]): Promise<string[]> {
     const path = await this.find(segments);
     if (path === undefined) return [];
@@ -77,19 +77,19 @@ export class ContainedFolder {
     });
   }
 
-  /** A file to read; `undefined` when it is not there. */
+  /** Opens a file for reading; `undefined` if it does not exist. */
   async open(folder: string, name: string): Promise<FileHandle | undefined> {
     return this.#onDisk(async () => {
       try {
         return await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW);
       } catch (error) {
         if (isMissing(error)) return undefined;
-        throw codeOf(error) === 'ELOOP' ? notOurs() : error;
+        throw codeOf(error) === 'ELOOP' ? notContained() : error;
       }
     });
   }
 
-  /** Writes a new file, down to the disk. */
+  /** Writes a new file and syncs it to disk. */
   async write(folder: string, name: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<number> {
     return this.#onDisk(async () => {
       const file = await open(join(folder, name), 'wx', 0o600);
@@ -107,19 +107,19 @@ export class ContainedFolder {
     });
   }
 
-  /** Brings the names in a folder down to the disk. */
+  /** Syncs the names in a folder to disk. */
   async sync(folder: string): Promise<void> {
     await this.#onDisk(() => syncFolder(folder));
   }
 
-  /** Gives a folder its name for good, unless another has it: then `false`. */
+  /** Gives a folder its final name. Returns false if the name is taken. */
   async publish(folder: string, target: string, parent: string): Promise<boolean> {
     return this.#onDisk(async () => {
       try {
         await rename(folder, target);
       } catch (error) {
         const isTaken = await isThere(target);
-        // Without its parent, somebody has just deleted the artifact.
+        // The parent does not exist: another request has just deleted the artifact.
         if (isTaken || (isMissing(error) && (await isThere(folder)))) return false;
         throw error;
       }
@@ -128,7 +128,7 @@ export class ContainedFolder {
     });
   }
 
-  /** Gives a file within a folder another name; false when it is not there. */
+  /** Renames a file in a folder. Returns false if it does not exist. */
   async rename(folder: string, name: string, newName: string): Promise<boolean> {
     return this.#onDisk(async () => {
       try {
@@ -141,12 +141,12 @@ export class ContainedFolder {
     });
   }
 
-  /** Deletes a file of a folder, if it is there. */
+  /** Deletes a file in a folder, if it exists. */
   async delete(folder: string, name: string): Promise<void> {
     await this.#onDisk(() => rm(join(folder, name), { force: true }));
   }
 
-  /** Takes a folder away at once, then deletes it. */
+  /** Hides a folder atomically, then deletes it. */
   async remove(segments: readonly string[]): Promise<void> {
     const path = await this.find(segments);
     if (path === undefined) return;
@@ -162,7 +162,7 @@ export class ContainedFolder {
     });
   }
 
-  /** Deletes what was never finished, by servers that ended before they could. */
+  /** Deletes unfinished folders of servers that crashed. */
   async sweep(olderThanMs: number): Promise<void> {
     await this.#onDisk(async () => {
       const root = await this.#rootPath();
@@ -175,7 +175,7 @@ export class ContainedFolder {
     });
   }
 
-  /** Resolves when there is room for another file, and the right to write one. */
+  /** Resolves when a file can be written: there is disk space and the permission. */
   async check(): Promise<void> {
     const scratch = await this.makeScratch();
     try {
@@ -205,8 +205,8 @@ export class ContainedFolder {
 
 const troubles: Readonly<Record<string, string>> = {
   ENOENT: 'The folder of the artifacts was deleted meanwhile',
-  ENOTDIR: 'The folder of the artifacts is no folder',
-  EEXIST: 'The folder of the artifacts is no folder',
+  ENOTDIR: 'The folder of the artifacts is not a folder',
+  EEXIST: 'The folder of the artifacts is not a folder',
 };
 
 const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
@@ -215,7 +215,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-const notOurs = (): AppError => new AppError('forbidden', 'An artifact folder is a link or no folder');
+const notContained = (): AppError => new AppError('forbidden', 'An artifact folder is a link or not a folder');
 
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');

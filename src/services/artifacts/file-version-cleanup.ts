@@ -4,7 +4,7 @@ import type { Part } from '../../schemas/content.ts';
 import type { ContainedFolder } from './contained-folder.ts';
 import { hasLimits, numberTakenMs, oldVersions } from './old-versions.ts';
 
-/** The file beside the bytes of a version. It does not know its number: that is its folder's name. */
+/** The metadata file beside the bytes of a version. It has no version number, which is the folder's name. */
 export interface Facts {
   readonly name: string;
   /** The part without the bytes. */
@@ -16,7 +16,7 @@ export interface Facts {
   readonly createTime: number;
 }
 
-/** A version that is there. */
+/** An existing version. */
 export interface FoundVersion extends Facts {
   readonly folder: string;
   readonly version: number;
@@ -24,10 +24,10 @@ export interface FoundVersion extends Facts {
 
 export const contentFile = 'content';
 export const factsFile = 'about.json';
-/** What the facts are called once a version is gone: nobody is shown it, but its folder is not free. */
-const goneFile = 'gone.json';
+/** The metadata file of a deleted version. The version is hidden, but its number stays taken. */
+const deletedFile = 'gone.json';
 
-/** Ascending; those of versions that are gone may be among them, but are never the newest. */
+/** Ascending. May include deleted versions, but never as the newest. */
 export async function versionNumbers(folder: ContainedFolder, place: readonly string[]): Promise<number[]> {
   const names = await folder.list(place);
   return names
@@ -52,7 +52,7 @@ export async function findVersion(
   }
 }
 
-/** Deletes old versions and gives their number. */
+/** Deletes old versions. Returns their number. */
 export async function collectVersions(
   folder: ContainedFolder,
   limits: VersionLimits,
@@ -68,7 +68,7 @@ export async function collectVersions(
     for (const number of numbers) {
       const found = await findVersion(folder, place, number);
       if (found) versions.push(found);
-      else if (!isTrial) await bury(folder, place, number);
+      else if (!isTrial) await freeDeleted(folder, place, number);
     }
     for (const old of oldVersions(versions[0]?.name ?? '', versions, limits)) {
       if (isTrial || (await remove(folder, place, old))) count += 1;
@@ -83,29 +83,29 @@ async function* artifactsIn(folder: ContainedFolder): AsyncGenerator<string[], v
     for (const user of await folder.list(['apps', app, 'users'])) {
       const owner = ['apps', app, 'users', user];
       const sessions = await folder.list([...owner, 'sessions']);
-      for (const shelf of [[], ...sessions.map((session) => ['sessions', session])]) {
-        const names = await folder.list([...owner, ...shelf, 'artifacts']);
-        for (const name of names) yield [...owner, ...shelf, 'artifacts', name];
+      for (const scope of [[], ...sessions.map((session) => ['sessions', session])]) {
+        const names = await folder.list([...owner, ...scope, 'artifacts']);
+        for (const name of names) yield [...owner, ...scope, 'artifacts', name];
       }
     }
   }
 }
 
-/** False when it is gone already, or another has its place: the artifact was deleted and saved again. */
+/** Returns false if the version does not exist any more, or was replaced: the artifact was deleted and saved again. */
 async function remove(folder: ContainedFolder, place: readonly string[], old: FoundVersion): Promise<boolean> {
-  if (!(await folder.rename(old.folder, factsFile, goneFile))) return false;
-  const gone = await findVersion(folder, place, old.version, goneFile);
+  if (!(await folder.rename(old.folder, factsFile, deletedFile))) return false;
+  const gone = await findVersion(folder, place, old.version, deletedFile);
   if (gone?.createTime !== old.createTime) {
-    await folder.rename(old.folder, goneFile, factsFile);
+    await folder.rename(old.folder, deletedFile, factsFile);
     return false;
   }
-  await bury(folder, place, old.version);
+  await freeDeleted(folder, place, old.version);
   return true;
 }
 
-/** Frees the disk of a version that is gone, and its number once nobody can be about to take that. */
-async function bury(folder: ContainedFolder, place: readonly string[], version: number): Promise<void> {
-  const gone = await findVersion(folder, place, version, goneFile);
+/** Deletes the files of a deleted version, and frees its number when no save can be about to use it. */
+async function freeDeleted(folder: ContainedFolder, place: readonly string[], version: number): Promise<void> {
+  const gone = await findVersion(folder, place, version, deletedFile);
   if (!gone) return;
   await folder.delete(gone.folder, contentFile);
   if (gone.createTime * 1000 < Date.now() - numberTakenMs) await folder.remove([...place, String(version)]);

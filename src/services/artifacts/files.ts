@@ -27,15 +27,15 @@ import {
 import { describeVersion, maxInMemory, partOf, payloadOf } from './payload.ts';
 
 const dayMs = 86_400_000;
-/** Bytes that are read or written at a time. */
+/** Bytes per read or write. */
 const chunkBytes = 256 * 1024;
 
-/** Writes a version into a folder that nobody sees, and gives what is said of it. */
+/** Writes the content of a version into a hidden folder. Returns its metadata. */
 type Prepare = (scratch: string) => Promise<Omit<Facts, 'name' | 'createTime'>>;
 
 /**
- * Keeps artifacts in files: `apps/APP/users/USER/[sessions/SESSION/]artifacts/NAME/VERSION/`, each name percent-encoded.
- * A version appears at once and whole, and is on the disk by then. Any number of servers may share the folder.
+ * Stores artifacts in files: `apps/APP/users/USER/[sessions/SESSION/]artifacts/NAME/VERSION/`, each name percent-encoded.
+ * A version appears atomically, after it was synced to disk. Any number of servers may share the folder.
  */
 export class FileArtifacts implements ArtifactService {
   readonly #folder: ContainedFolder;
@@ -106,7 +106,7 @@ export class FileArtifacts implements ArtifactService {
   }
 
   async listArtifactKeys(key: SessionKey): Promise<string[]> {
-    const [session, user] = await Promise.all([this.#names(sessionShelf(key)), this.#names(userShelf(key))]);
+    const [session, user] = await Promise.all([this.#names(sessionArtifacts(key)), this.#names(userArtifacts(key))]);
     return [...session, ...user].toSorted();
   }
 
@@ -128,7 +128,7 @@ export class FileArtifacts implements ArtifactService {
     return this.#folder.remove(sessionFolder(key));
   }
 
-  /** Uploads broke off with their server when they have not gone on for a day. */
+  /** Also deletes uploads without progress for a day: their server has crashed. */
   async collectGarbage(limits: VersionLimits, options: CollectOptions): Promise<number> {
     if (!options.isTrial) await this.#folder.sweep(dayMs);
     return collectVersions(this.#folder, limits, options);
@@ -138,7 +138,7 @@ export class FileArtifacts implements ArtifactService {
     return this.#folder.check();
   }
 
-  /** Prepares a version where nobody sees it, and gives it the next number that is free. */
+  /** Prepares a version in a hidden folder, and publishes it under the next free number. */
   async #save(key: SessionKey, name: string, prepare: Prepare, firstVersion = 0): Promise<number> {
     const place = placeOf(key, name);
     const scratch = await this.#folder.makeScratch();
@@ -166,25 +166,25 @@ export class FileArtifacts implements ArtifactService {
       const newest = (await versionNumbers(this.#folder, place)).at(-1);
       const found = newest === undefined ? undefined : await findVersion(this.#folder, place, newest);
       if (found || newest === seen) return found;
-      seen = newest; // it has just been deleted, as an old one perhaps
+      seen = newest; // it has just been deleted, perhaps as an old version
     }
   }
 
-  /** What was the newest may have been deleted as an old one before its content was read. */
+  /** The newest version may have become an old one and been deleted before its content was read: loads the new newest. */
   async #loadNewer(key: SessionKey, name: string, old: FoundVersion | undefined): Promise<Part | undefined> {
     const newest = old && (await this.#version(key, name, undefined));
     return newest && newest.version !== old.version ? this.loadArtifact(key, name) : undefined;
   }
 
-  async #names(shelf: readonly string[]): Promise<string[]> {
-    const isUser = shelf.length === userShelfDepth;
+  async #names(folder: readonly string[]): Promise<string[]> {
+    const isUser = folder.length === userFolderDepth;
     const names: string[] = [];
-    for (const segment of await this.#folder.list(shelf)) {
-      const [newest] = (await versionNumbers(this.#folder, [...shelf, segment])).slice(-1);
+    for (const segment of await this.#folder.list(folder)) {
+      const [newest] = (await versionNumbers(this.#folder, [...folder, segment])).slice(-1);
       if (newest === undefined) continue;
       const decoded = decodeSegment(segment);
       const known = decoded === undefined ? undefined : isUser ? `user:${decoded}` : decoded;
-      const name = known ?? (await findVersion(this.#folder, [...shelf, segment], newest))?.name;
+      const name = known ?? (await findVersion(this.#folder, [...folder, segment], newest))?.name;
       if (name !== undefined) names.push(name);
     }
     return names;
@@ -222,13 +222,13 @@ const userFolder = ({ appName, userId }: SessionKey): string[] => [
   encodeSegment(userId),
 ];
 const sessionFolder = (key: SessionKey): string[] => [...userFolder(key), 'sessions', encodeSegment(key.sessionId)];
-const userShelf = (key: SessionKey): string[] => [...userFolder(key), 'artifacts'];
-const sessionShelf = (key: SessionKey): string[] => [...sessionFolder(key), 'artifacts'];
-const userShelfDepth = 5;
+const userArtifacts = (key: SessionKey): string[] => [...userFolder(key), 'artifacts'];
+const sessionArtifacts = (key: SessionKey): string[] => [...sessionFolder(key), 'artifacts'];
+const userFolderDepth = 5;
 
 /** The folder of an artifact's versions. */
 function placeOf(key: SessionKey, name: string): string[] {
   return isUserArtifact(name)
-    ? [...userShelf(key), encodeSegment(name.slice('user:'.length))]
-    : [...sessionShelf(key), encodeSegment(name)];
+    ? [...userArtifacts(key), encodeSegment(name.slice('user:'.length))]
+    : [...sessionArtifacts(key), encodeSegment(name)];
 }

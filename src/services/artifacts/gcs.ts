@@ -12,25 +12,25 @@ import {
   type ObjectFacts,
   watched,
 } from './bucket.ts';
-import { sendUnlessSilent, silenceMs, unlessSilent } from './silence.ts';
+import { sendWithIdleTimeout, idleTimeoutMs, readWithIdleTimeout } from './idle-timeout.ts';
 
-/** Bytes a millisecond that a bucket has to take of what is sent from memory. The SDK would wait for ever. */
+/** The minimum upload speed from memory, in bytes per millisecond. The SDK would wait for ever. */
 const slowest = 100;
 
 /**
- * A bucket of Google Cloud Storage. Credentials come from the environment, as in all Google tools; with
- * `STORAGE_EMULATOR_HOST` there are none.
+ * A bucket of Google Cloud Storage. Credentials come from the environment, as in all Google tools; none are used with
+ * `STORAGE_EMULATOR_HOST`.
  */
 export class GoogleBucket implements Bucket {
   readonly uri: string;
   readonly maxMetadata = 8000;
   readonly #name: string;
-  readonly #silenceMs: number;
+  readonly #idleTimeoutMs: number;
   #opened: Promise<Sdk.Bucket> | undefined;
 
-  constructor(name: string, silenceLimitMs = silenceMs) {
+  constructor(name: string, limitMs = idleTimeoutMs) {
     this.#name = name;
-    this.#silenceMs = silenceLimitMs;
+    this.#idleTimeoutMs = limitMs;
     this.uri = `gs://${name}`;
   }
 
@@ -46,7 +46,7 @@ export class GoogleBucket implements Bucket {
       const [files, next] = await this.#try((bucket) =>
         bucket.getFiles({ ...request, ...(page !== undefined && { pageToken: page }) }),
       );
-      // Where fields are chosen, the SDK gives what was answered, not the files it says.
+      // With selected fields, the SDK returns the raw response, not the files that its types declare.
       for (const { name = '', size = 0, timeCreated = '' } of files as unknown as Sdk.FileMetadata[]) {
         yield { name, size: Number(size), createTime: Date.parse(timeCreated) / 1000 };
       }
@@ -77,7 +77,7 @@ export class GoogleBucket implements Bucket {
     return this.#try(async (bucket) => {
       try {
         const preconditionOpts = { ifGenerationMatch: 0 };
-        const limit = AbortSignal.timeout(this.#silenceMs + Math.ceil(bytes.length / slowest));
+        const limit = AbortSignal.timeout(this.#idleTimeoutMs + Math.ceil(bytes.length / slowest));
         await abortable(bucket.file(name).save(Buffer.from(bytes), { ...uploadOf(facts), preconditionOpts }), limit);
         return true;
       } catch (error) {
@@ -91,7 +91,7 @@ export class GoogleBucket implements Bucket {
     const watch = watched(bytes);
     try {
       await this.#try((bucket) =>
-        sendUnlessSilent(watch.bytes, this.#silenceMs, (sent, signal) =>
+        sendWithIdleTimeout(watch.bytes, this.#idleTimeoutMs, (sent, signal) =>
           pipeline(Readable.from(sent), bucket.file(name).createWriteStream(uploadOf(facts)), { signal }),
         ),
       );
@@ -102,13 +102,13 @@ export class GoogleBucket implements Bucket {
 
   async *read(name: string, { start, end }: { start: number; end: number }): AsyncGenerator<Uint8Array, void, void> {
     const body = await this.#try(async (bucket) =>
-      // What is stored compressed comes as it is stored: that is what the range is of.
+      // Compressed objects are not decompressed: the range refers to the stored bytes.
       bucket.file(name).createReadStream({ start, end: end - 1, validation: false, decompress: false }),
     );
     try {
-      yield* unlessSilent(body, this.#silenceMs);
+      yield* readWithIdleTimeout(body, this.#idleTimeoutMs);
     } catch (error) {
-      // 416: what is there now is shorter.
+      // 416: the object was replaced by a shorter one.
       if (![404, 416].includes(statusOf(error) ?? 0)) throw bucketFailure(this.uri, error, statusOf(error));
       throw new AppError('artifact_not_found', 'The artifact was deleted while it was read', { cause: error });
     }
@@ -123,7 +123,7 @@ export class GoogleBucket implements Bucket {
   }
 
   close(): void {
-    // It holds nothing between requests.
+    // The SDK holds no resources between requests.
     this.#opened = undefined;
   }
 
@@ -138,12 +138,12 @@ export class GoogleBucket implements Bucket {
 
   async #open(): Promise<Sdk.Bucket> {
     const { Storage } = await optionalPackage('@google-cloud/storage', () => import('@google-cloud/storage'));
-    // Somebody waits for the answer: a failed request is not tried for the ten minutes that are usual there.
+    // A client waits, so failed requests are not retried for the SDK's default of ten minutes.
     return new Storage({ retryOptions: { maxRetries: 2, totalTimeout: 5 } }).bucket(this.#name);
   }
 }
 
-/** One request, whose bytes count only when all have come and their digest is right. */
+/** One request. The bucket stores the object only when all bytes have arrived and their digest is right. */
 const uploadOf = ({ contentType, metadata }: ObjectFacts): Sdk.CreateWriteStreamOptions => ({
   resumable: false,
   validation: 'md5',

@@ -21,15 +21,15 @@ interface StoredVersion {
 }
 
 /** Artifact name → its versions, ascending. */
-type Shelf = Map<string, StoredVersion[]>;
+type ArtifactScope = Map<string, StoredVersion[]>;
 
-/** Keeps artifacts for the life of the process: one shelf for each session and one for each user. */
+/** Stores artifacts until the process ends: one map for each session and one for each user. */
 export class InMemoryArtifacts implements ArtifactService {
-  readonly #shelves = new Map<string, Shelf>();
+  readonly #scopes = new Map<string, ArtifactScope>();
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** `maxBytes`: what all artifacts may take together, roughly; what would go beyond is refused with `storage_full`. */
+  /** `maxBytes`: approximate limit for all artifacts; a save beyond it throws `storage_full`. */
   constructor({ maxBytes = Infinity }: { readonly maxBytes?: number } = {}) {
     this.#maxBytes = maxBytes;
   }
@@ -52,14 +52,14 @@ export class InMemoryArtifacts implements ArtifactService {
       throw new AppError('storage_full', `There is no room for more artifacts in memory: ${advice}`);
     }
     this.#bytes += bytes;
-    const shelfKey = shelfKeyFor(key, name);
-    const shelf: Shelf = this.#shelves.get(shelfKey) ?? new Map<string, StoredVersion[]>();
-    const versions = shelf.get(name) ?? [];
+    const scopeKey = scopeKeyFor(key, name);
+    const scope: ArtifactScope = this.#scopes.get(scopeKey) ?? new Map<string, StoredVersion[]>();
+    const versions = scope.get(name) ?? [];
     const version = Math.max((versions.at(-1)?.about.version ?? -1) + 1, atLeast);
     const about = describeVersion('memory', { key, name }, stored, { version, metadata });
     versions.push({ artifact: stored, about, bytes });
-    shelf.set(name, versions);
-    this.#shelves.set(shelfKey, shelf);
+    scope.set(name, versions);
+    this.#scopes.set(scopeKey, scope);
     return version;
   }
 
@@ -70,8 +70,8 @@ export class InMemoryArtifacts implements ArtifactService {
   }
 
   async listArtifactKeys(key: SessionKey): Promise<string[]> {
-    const session = this.#shelves.get(sessionShelf(key))?.keys() ?? [];
-    const user = this.#shelves.get(userShelf(key))?.keys() ?? [];
+    const session = this.#scopes.get(sessionScope(key))?.keys() ?? [];
+    const user = this.#scopes.get(userScope(key))?.keys() ?? [];
     return [...session, ...user].toSorted();
   }
 
@@ -80,28 +80,28 @@ export class InMemoryArtifacts implements ArtifactService {
   }
 
   async deleteArtifact(key: SessionKey, name: string): Promise<void> {
-    const shelfKey = shelfKeyFor(key, name);
-    const shelf = this.#shelves.get(shelfKey);
-    this.#release(shelf?.get(name) ?? []);
-    shelf?.delete(name);
-    if (shelf?.size === 0) this.#shelves.delete(shelfKey);
+    const scopeKey = scopeKeyFor(key, name);
+    const scope = this.#scopes.get(scopeKey);
+    this.#release(scope?.get(name) ?? []);
+    scope?.delete(name);
+    if (scope?.size === 0) this.#scopes.delete(scopeKey);
   }
 
   async deleteSessionArtifacts(key: SessionKey): Promise<void> {
-    for (const versions of this.#shelves.get(sessionShelf(key))?.values() ?? []) this.#release(versions);
-    this.#shelves.delete(sessionShelf(key));
+    for (const versions of this.#scopes.get(sessionScope(key))?.values() ?? []) this.#release(versions);
+    this.#scopes.delete(sessionScope(key));
   }
 
   async collectGarbage(limits: VersionLimits, { signal, isTrial }: CollectOptions): Promise<number> {
     signal.throwIfAborted();
     let count = 0;
-    for (const shelf of this.#shelves.values()) {
-      for (const [name, versions] of shelf) {
+    for (const scope of this.#scopes.values()) {
+      for (const [name, versions] of scope) {
         const old = new Set(oldVersions(name, versions.map(aboutOf), limits));
         count += old.size;
         if (isTrial || old.size === 0) continue;
         this.#release(versions.filter(({ about }) => old.has(about)));
-        shelf.set(
+        scope.set(
           name,
           versions.filter(({ about }) => !old.has(about)),
         );
@@ -115,17 +115,17 @@ export class InMemoryArtifacts implements ArtifactService {
   }
 
   #versions(key: SessionKey, name: string): readonly StoredVersion[] {
-    return this.#shelves.get(shelfKeyFor(key, name))?.get(name) ?? [];
+    return this.#scopes.get(scopeKeyFor(key, name))?.get(name) ?? [];
   }
 }
 
-/** What a version takes besides what it holds. */
+/** Memory of a version besides its content. */
 const versionBytes = 512;
 
 const aboutOf = ({ about }: StoredVersion): StoredArtifactVersion => about;
 
-const sessionShelf = ({ appName, userId, sessionId }: SessionKey): string =>
+const sessionScope = ({ appName, userId, sessionId }: SessionKey): string =>
   JSON.stringify([appName, userId, sessionId]);
-const userShelf = ({ appName, userId }: SessionKey): string => JSON.stringify([appName, userId]);
-const shelfKeyFor = (key: SessionKey, name: string): string =>
-  isUserArtifact(name) ? userShelf(key) : sessionShelf(key);
+const userScope = ({ appName, userId }: SessionKey): string => JSON.stringify([appName, userId]);
+const scopeKeyFor = (key: SessionKey, name: string): string =>
+  isUserArtifact(name) ? userScope(key) : sessionScope(key);

@@ -5,21 +5,21 @@ import { mimeTypeOf, sizeOf } from './artifact-parts.ts';
 import type { FoundObject, ObjectFacts } from './bucket.ts';
 import { payloadOf } from './payload.ts';
 
-/** What an object of a bucket is: a version of an artifact. */
+/** An object of a bucket as a version of an artifact. */
 export interface VersionObject {
-  /** What the object's bytes are: those of the part, the JSON of the whole part, or nothing. */
+  /** The content of the object: the bytes of the part, the JSON of the whole part, or nothing. */
   readonly body: 'bytes' | 'part' | 'none';
   /** The part without its bytes. */
   readonly rest: Part;
   readonly metadata: JsonObject;
-  /** Bytes of content where the object's are others. */
+  /** Size of the artifact's content, if it differs from the object's. */
   readonly size?: number | undefined;
 }
 
-/** Our own account of the object, as JSON. */
+/** The metadata key for our description of the object, as JSON. */
 const ours = 'agent-about';
 
-/** An object that holds a version's place until its bytes have arrived. */
+/** An object that reserves a version number until the bytes have arrived. */
 export const placeholder: ObjectFacts = {
   contentType: 'application/octet-stream',
   metadata: { [ours]: '{"isPending":true}' },
@@ -27,7 +27,7 @@ export const placeholder: ObjectFacts = {
 
 export const isPlaceholder = ({ metadata }: ObjectFacts): boolean => metadata[ours] === placeholder.metadata[ours];
 
-/** An object for a part: its bytes, and what is said of them. `id` tells it from all others. */
+/** The object for a part: its bytes and metadata. `id` identifies this attempt. */
 export function objectFor(part: Part, metadata: JsonObject, id: string): { facts: ObjectFacts; bytes: Uint8Array } {
   const { rest, bytes } = payloadOf(part);
   if (bytes) return { facts: factsFor({ body: 'bytes', rest, metadata }, id), bytes };
@@ -43,7 +43,7 @@ export function objectFor(part: Part, metadata: JsonObject, id: string): { facts
   };
 }
 
-/** The account, and beside it what ADK for TypeScript looks for in its objects. */
+/** Our description, and the metadata that ADK for TypeScript needs. */
 export function factsFor(version: VersionObject, id: string): ObjectFacts {
   const { body, rest, metadata, size } = version;
   const { fileUri, mimeType } = (body === 'none' && rest.fileData) || {};
@@ -59,10 +59,10 @@ export function factsFor(version: VersionObject, id: string): ObjectFacts {
   };
 }
 
-/** Whether a header may carry the text as it is. */
+/** Whether a header can contain the text unchanged. */
 const isPlain = (text: string): boolean => /^[!-~]+(?: [!-~]+)*$/.test(text);
 
-/** Throws `too_large` when the bucket would not take what is noted of an artifact. */
+/** Throws `too_large` when the metadata exceeds the bucket's limit. */
 export function checkMetadata({ metadata }: ObjectFacts, name: string, limit: number): void {
   const size = Object.entries(metadata).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   if (size <= limit) return;
@@ -70,12 +70,12 @@ export function checkMetadata({ metadata }: ObjectFacts, name: string, limit: nu
   throw new AppError('too_large', message);
 }
 
-export const idOf = (object: ObjectFacts): string | undefined => accountOf(object)?.id;
+export const idOf = (object: ObjectFacts): string | undefined => descriptionOf(object)?.id;
 
-/** Reads an object of ours or of an ADK. */
+/** Reads an object of this server or of an ADK server. */
 export function versionObjectOf(object: FoundObject): VersionObject {
-  const account = accountOf(object);
-  if (account) return account;
+  const description = descriptionOf(object);
+  if (description) return description;
   const { adkIsText, adkFileUri, adkFileMimeType, adkDisplayName, ...metadata } = object.metadata;
   if (adkFileUri !== undefined && adkFileUri !== '') {
     const fileData = { fileUri: adkFileUri, ...(adkFileMimeType !== undefined && { mimeType: adkFileMimeType }) };
@@ -90,13 +90,13 @@ export function versionObjectOf(object: FoundObject): VersionObject {
   return { body: 'bytes', rest: { inlineData }, metadata };
 }
 
-function accountOf({ metadata }: ObjectFacts): (VersionObject & { id: string }) | undefined {
+function descriptionOf({ metadata }: ObjectFacts): (VersionObject & { id: string }) | undefined {
   const text = metadata[ours];
   if (text === undefined || !text.startsWith('{"id":')) return undefined;
   return JSON.parse(text) as VersionObject & { id: string };
 }
 
-/** JSON with everything escaped that a header could lose; the rest of a text is left alone. */
+/** Escapes the characters of a JSON text that a header could lose. */
 function ascii(text: string): string {
   return text.replace(/[^!-~]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

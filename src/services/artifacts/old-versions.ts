@@ -1,9 +1,9 @@
 import type { VersionLimits } from '../../core/services.ts';
-import { requireCredible } from '../credible-time.ts';
+import { requirePlausible } from '../plausible-time.ts';
 
 /**
- * The old ones of an artifact's versions, which ascend. Throws `ConfigurationException` where a time is to decide and one
- * was misread.
+ * The old versions of an artifact; `versions` ascend. Throws `ConfigurationException` if a time decides and one of them
+ * is implausible.
  */
 export function oldVersions<Version extends { readonly createTime: number }>(
   name: string,
@@ -11,7 +11,7 @@ export function oldVersions<Version extends { readonly createTime: number }>(
   { keep = Infinity, savedBefore = -Infinity }: VersionLimits,
 ): Version[] {
   if (savedBefore > -Infinity) {
-    for (const { createTime } of versions) requireCredible(createTime * 1000, `Artifact "${name}"`, 'createTime');
+    for (const { createTime } of versions) requirePlausible(createTime * 1000, `Artifact "${name}"`, 'createTime');
   }
   return versions
     .slice(0, -1)
@@ -23,7 +23,7 @@ export const hasLimits = ({ keep, savedBefore }: VersionLimits): boolean =>
   keep !== undefined || savedBefore !== undefined;
 
 /**
- * How long the number of a version that is gone stays taken, in milliseconds. A save that has looked for the next number may
- * stand still before it takes it; were the number free again by then, an old version would come back with new content.
+ * How long the number of a deleted version stays taken, in milliseconds. A save may pause between finding the next number
+ * and using it; if the number were free again by then, an old version would come back with new content.
  */
 export const numberTakenMs = 86_400_000;

@@ -4,14 +4,14 @@ import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { isUserArtifact, mimeTypeOf, sizeOf } from './artifact-parts.ts';
 
-/** A part taken apart for a store: its bytes, and what is left of it without them. */
+/** A part split for a store: its bytes, and the rest of it. */
 export interface Payload {
   readonly rest: Part;
-  /** Absent where there are none, or where bytes would not give back the very same part. */
+  /** Absent without bytes, and where decoding them would not give exactly the same part. */
   readonly bytes?: Buffer;
 }
 
-/** Bytes of the largest artifact that is loaded as a whole: more would not fit into one text, as base64. */
+/** Limit for artifacts that are loaded whole: a larger one would not fit into one string as base64. */
 export const maxInMemory = 350 * 1024 * 1024;
 
 export function payloadOf(part: Part): Payload {
@@ -26,7 +26,7 @@ export function payloadOf(part: Part): Payload {
   return { rest: part };
 }
 
-/** The part a payload was made of, frozen. */
+/** The part of a payload, frozen. */
 export function partOf({ rest, bytes }: Payload): Part {
   if (!bytes) return deepFreeze(rest);
   if (rest.inlineData)
@@ -41,7 +41,7 @@ export interface VersionFacts {
   readonly size?: number;
 }
 
-/** What a store says of a new version of an artifact. `scheme` names the store. */
+/** The description of a new version of an artifact. `scheme` names the store. */
 export function describeVersion(
   scheme: string,
   { key, name }: { key: SessionKey; name: string },

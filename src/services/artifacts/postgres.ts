@@ -7,8 +7,8 @@ import {
   type ArtifactTables,
   keepAll,
   type NewArtifactRow,
-  incredibleVersion,
-  type IncredibleVersion,
+  implausibleVersion,
+  type ImplausibleVersion,
   oldVersionsOf,
 } from './artifact-tables.ts';
 
@@ -25,7 +25,7 @@ export class PostgresArtifactTables implements ArtifactTables {
   save(row: NewArtifactRow): Promise<number> {
     const place = placeOf(row.key);
     return this.#database.transaction(async (client) => {
-      // Whoever saves the same artifact now waits for us: two versions never get one number.
+      // Serializes saves of the same artifact, so that two versions never get one number.
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [JSON.stringify(place)]);
       const { rows } = await client.query<{ version: number }>(
         `insert into agent_artifacts
@@ -91,9 +91,9 @@ export class PostgresArtifactTables implements ArtifactTables {
     );
   }
 
-  async findIncredible(earliest: number, latest: number): Promise<IncredibleVersion | undefined> {
-    const text = incredibleVersion('$1::float8', '$2::float8');
-    return (await this.#database.query<IncredibleVersion>(text, [earliest, latest]))[0];
+  async findImplausible(earliest: number, latest: number): Promise<ImplausibleVersion | undefined> {
+    const text = implausibleVersion('$1::float8', '$2::float8');
+    return (await this.#database.query<ImplausibleVersion>(text, [earliest, latest]))[0];
   }
 
   async countOld({ keep = keepAll, savedBefore }: VersionLimits): Promise<number> {
@@ -106,7 +106,7 @@ export class PostgresArtifactTables implements ArtifactTables {
 
   deleteOld({ keep = keepAll, savedBefore }: VersionLimits, limit: number): Promise<number> {
     return this.#database.transaction(async (client) => {
-      // One server at a time: two that delete the same rows could wait for each other.
+      // One server at a time: two that delete the same rows could deadlock.
       await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', ['agent_artifacts old']);
       const { rows } = await client.query<{ count: number }>(
         `with old as (${oldVersionsOf('$1::int', '$2::float8')} limit $3),

@@ -12,16 +12,16 @@ import {
   retryAfter,
   watched,
 } from './bucket.ts';
-import { silenceMs, unlessSilent } from './silence.ts';
+import { idleTimeoutMs, readWithIdleTimeout } from './idle-timeout.ts';
 
 export interface S3Place {
   readonly bucket: string;
-  /** Of an S3-compatible service; buckets are then part of the path, and only what all services take is sent. */
+  /** The URL of an S3-compatible service. Then buckets are part of the path, and only commonly supported options are sent. */
   readonly endpoint?: string | undefined;
-  /** Default: that of the environment, or `us-east-1` where there is none. */
+  /** Default: that of the environment, else `us-east-1`. */
   readonly region?: string | undefined;
   /** Default 30,000. */
-  readonly silenceMs?: number;
+  readonly idleTimeoutMs?: number;
 }
 
 interface Opened {
@@ -29,11 +29,11 @@ interface Opened {
   readonly client: Sdk.S3Client;
 }
 
-/** Bytes of a piece of an upload, and how many pieces are held at once. */
+/** Bytes per part of an upload, and parts in memory at once. */
 const partSize = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 
-/** A bucket of Amazon S3 or of a service that speaks its protocol. Credentials come from the environment, as in all AWS tools. */
+/** A bucket of Amazon S3 or of a service with its API. Credentials come from the environment, as in all AWS tools. */
 export class S3Bucket implements Bucket {
   readonly uri: string;
   readonly maxMetadata = 2000;
@@ -84,7 +84,7 @@ export class S3Bucket implements Bucket {
         await client.send(new sdk.PutObjectCommand({ ...request, Body: bytes, IfNoneMatch: '*' }));
         return true;
       } catch (error) {
-        // 409: another one is creating it.
+        // 409: another request is creating it.
         if ([409, 412].includes(statusOf(error) ?? 0)) return false;
         throw error;
       }
@@ -114,12 +114,12 @@ export class S3Bucket implements Bucket {
         const answer = await client.send(new sdk.GetObjectCommand({ Bucket: this.#place.bucket, Key: name, Range }));
         return answer.Body as Readable;
       } catch (error) {
-        if (![404, 416].includes(statusOf(error) ?? 0)) throw error; // 416: what is there now is shorter
+        if (![404, 416].includes(statusOf(error) ?? 0)) throw error; // 416: the object was replaced by a shorter one
         throw new AppError('artifact_not_found', 'The artifact was deleted while it was read', { cause: error });
       }
     });
     try {
-      yield* unlessSilent(body, this.#place.silenceMs ?? silenceMs);
+      yield* readWithIdleTimeout(body, this.#place.idleTimeoutMs ?? idleTimeoutMs);
     } catch (error) {
       throw bucketFailure(this.uri, error, statusOf(error));
     }
@@ -138,7 +138,7 @@ export class S3Bucket implements Bucket {
   }
 
   close(): void {
-    // A client that could not be made holds nothing.
+    // A client that could not be created has nothing to release.
     void this.#opened?.then(
       ({ client }) => client.destroy(),
       () => {},
@@ -166,7 +166,7 @@ export class S3Bucket implements Bucket {
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),
-      requestHandler: { connectionTimeout: 5000, socketTimeout: this.#place.silenceMs ?? silenceMs },
+      requestHandler: { connectionTimeout: 5000, socketTimeout: this.#place.idleTimeoutMs ?? idleTimeoutMs },
     });
     client.middlewareStack.add(limitSilence(this.uri), { step: 'finalizeRequest', priority: 'low' });
     return { sdk, client };
@@ -174,8 +174,8 @@ export class S3Bucket implements Bucket {
 }
 
 /**
- * Below the SDK's repetitions: somebody waits, and what kept silent once would make them wait as long again. And what
- * reads a body may take its time.
+ * Ends requests without a response. Below the SDK's retries, because a client waits and a second attempt would double the
+ * time. Reading a body is not limited here.
  */
 const limitSilence =
   (uri: string) =>
@@ -187,9 +187,9 @@ const limitSilence =
       if (body instanceof IncomingMessage) body.socket.setTimeout(0);
       return answer;
     } catch (error) {
-      // With a code, it is a connection that broke, which the SDK calls the same: that is tried again.
+      // With a code it is a broken connection, for which the SDK uses the same name, and which it retries.
       if (!(error instanceof Error && error.name === 'TimeoutError') || 'code' in error) throw error;
-      // Without the error as its cause, which the SDK would find.
+      // No `cause`: the SDK would find it and retry.
       throw new AppError('unavailable', `The bucket ${uri} does not answer`, { retryAfter });
     }
   };

@@ -9,21 +9,21 @@ import type {
 } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
+import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
 import { checkArtifactName, isUserArtifact, mimeTypeOf, sizeOf, storedPart } from './artifact-parts.ts';
 import type { ArtifactKey, ArtifactRow, ArtifactTables } from './artifact-tables.ts';
 import { hasLimits } from './old-versions.ts';
 import { describeVersion, partOf, payloadOf } from './payload.ts';
 
-/** What a database row holds of an artifact's bytes. */
+/** Bytes of an artifact per database row. */
 const chunkBytes = 1024 * 1024;
-/** Databases are for small things; larger ones go to files or buckets. */
+/** Databases are for small artifacts; larger ones belong into files or buckets. */
 const maxBytes = 100 * 1024 * 1024;
-/** Versions of one transaction: others want to write, too. */
+/** Versions per transaction, so that other writes do not wait long. */
 const deletedAtOnce = 200;
 
-/** Keeps artifacts in a relational database, each version in one transaction. */
+/** Stores artifacts in a relational database, each version in one transaction. */
 export class SqlArtifacts implements ArtifactService {
   readonly #tables: ArtifactTables;
 
@@ -72,7 +72,7 @@ export class SqlArtifacts implements ArtifactService {
     if (!row.hasBytes) return deepFreeze(rest);
     const chunks = await this.#tables.bytes(artifact, row.version);
     if (chunks.length > 0) return partOf({ rest, bytes: Buffer.concat(chunks) });
-    // It has just been deleted. If it was the newest then, there may be a newer one now.
+    // The version has just been deleted. If it was the newest, there may be a newer one now.
     return version === undefined ? this.loadArtifact(key, name) : undefined;
   }
 
@@ -95,15 +95,15 @@ export class SqlArtifacts implements ArtifactService {
 
   async collectGarbage(limits: VersionLimits, { signal, isTrial }: CollectOptions): Promise<number> {
     if (!hasLimits(limits)) return 0;
-    if (limits.savedBefore !== undefined) await this.#requireCredibleTimes();
+    if (limits.savedBefore !== undefined) await this.#requirePlausibleTimes();
     if (isTrial) return this.#tables.countOld(limits);
     return inBatches(deletedAtOnce, signal, () => this.#tables.deleteOld(limits, deletedAtOnce));
   }
 
-  async #requireCredibleTimes(): Promise<void> {
-    const { earliestMs, latestMs } = credibleTimes();
-    const odd = await this.#tables.findIncredible(earliestMs / 1000, latestMs / 1000);
-    if (odd) throw incredible(`Artifact "${odd.name}"`, 'agent_artifacts.created_at', odd.createdAt);
+  async #requirePlausibleTimes(): Promise<void> {
+    const { earliestMs, latestMs } = plausibleTimes();
+    const odd = await this.#tables.findImplausible(earliestMs / 1000, latestMs / 1000);
+    if (odd) throw implausibleTime(`Artifact "${odd.name}"`, 'agent_artifacts.created_at', odd.createdAt);
   }
 
   check(): Promise<void> {
@@ -130,7 +130,7 @@ function aboutOf(row: ArtifactRow, key: SessionKey, name: string): StoredArtifac
   return { ...about, createTime: row.createdAt };
 }
 
-/** One chunk at least, so that an empty artifact has bytes, too. */
+/** At least one chunk, so that an empty artifact has bytes, too. */
 function chunksOf(bytes: Buffer): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at === 0 || at < bytes.length; at += chunkBytes) chunks.push(bytes.subarray(at, at + chunkBytes));

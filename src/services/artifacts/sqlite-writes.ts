@@ -3,7 +3,7 @@ import type { SessionKey } from '../../schemas/session.ts';
 import type { WriteContext } from '../sqlite/dialect.ts';
 import { type ArtifactKey, keepAll, type NewArtifactRow, oldVersionsOf } from './artifact-tables.ts';
 
-// What changes artifacts in SQLite. Runs in the thread that writes, within a transaction.
+// The writes of artifacts in SQLite. They run in the writer thread, within a transaction.
 
 const ofArtifact = 'app_name = ? and user_id = ? and session_id = ? and name = ?';
 

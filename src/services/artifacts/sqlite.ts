@@ -7,8 +7,8 @@ import {
   type ArtifactTables,
   keepAll,
   type NewArtifactRow,
-  incredibleVersion,
-  type IncredibleVersion,
+  implausibleVersion,
+  type ImplausibleVersion,
   oldVersionsOf,
 } from './artifact-tables.ts';
 
@@ -67,8 +67,8 @@ export class SqliteArtifactTables implements ArtifactTables {
     return this.#database.write('deleteSessionArtifacts', key);
   }
 
-  findIncredible(earliest: number, latest: number): Promise<IncredibleVersion | undefined> {
-    return this.#database.read((one) => one.get<IncredibleVersion>(incredibleVersion('?', '?'), earliest, latest));
+  findImplausible(earliest: number, latest: number): Promise<ImplausibleVersion | undefined> {
+    return this.#database.read((one) => one.get<ImplausibleVersion>(implausibleVersion('?', '?'), earliest, latest));
   }
 
   async countOld({ keep = keepAll, savedBefore }: VersionLimits): Promise<number> {

@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import { GoogleConnection, type GoogleToken } from '../google/google-connection.ts';
 import { optionalPackage } from '../optional-package.ts';
 
-/** Which database, and what the names of our collections in it begin with. */
+/** A database, and the prefix of our collections in it. */
 export interface FirestorePlace {
   readonly project: string;
   readonly database: string;
@@ -14,20 +14,20 @@ export interface FirestorePlace {
 export interface OpenFirestore {
   readonly sdk: typeof Sdk;
   readonly db: Sdk.Firestore;
-  /** A collection of ours at the root. */
+  /** One of our root collections. */
   readonly collection: (name: string) => Sdk.CollectionReference;
 }
 
 /**
- * A Firestore database, opened on first use. The SDK speaks HTTP, so that every request is ours: without a credential it
- * leaves rejections behind that nobody handles, and it repeats failed requests for minutes.
+ * A Firestore database, opened on first use. The SDK uses HTTP through our own `fetch`: by itself it would leave unhandled
+ * rejections without a credential, and repeat failed requests for minutes.
  */
 export class FirestoreDatabase {
   readonly #place: FirestorePlace;
   readonly #connection: GoogleConnection;
   #opened: Promise<OpenFirestore> | undefined;
 
-  /** An emulator (`FIRESTORE_EMULATOR_HOST`) is asked without the token. */
+  /** The token is not sent to an emulator (`FIRESTORE_EMULATOR_HOST`). */
   constructor(place: FirestorePlace, token?: GoogleToken) {
     this.#place = place;
     this.#connection = new GoogleConnection({
@@ -36,7 +36,7 @@ export class FirestoreDatabase {
     });
   }
 
-  /** Does something with the database. Throws `unavailable` when it is out of reach. */
+  /** Runs `act` with the database. Throws `unavailable` when it is unreachable. */
   async run<Result>(act: (open: OpenFirestore) => Promise<Result>): Promise<Result> {
     this.#opened ??= this.#open();
     try {
@@ -46,9 +46,9 @@ export class FirestoreDatabase {
     }
   }
 
-  /** The same for what may be repeated: it is, for some seconds, while the database is out of reach. */
-  insist<Result>(act: (open: OpenFirestore) => Promise<Result>): Promise<Result> {
-    return this.#connection.insist(() => this.run(act));
+  /** The same for idempotent work: repeats it for some seconds while the database is unreachable. */
+  retryWhileUnavailable<Result>(act: (open: OpenFirestore) => Promise<Result>): Promise<Result> {
+    return this.#connection.retryWhileUnavailable(() => this.run(act));
   }
 
   pause(ms: number): Promise<void> {
@@ -95,7 +95,7 @@ export class FirestoreDatabase {
         ...(body !== undefined && { body }),
       });
     } catch (error) {
-      // By this status the SDK takes it for cancelled, which is what it does not repeat.
+      // The SDK treats this status as cancelled, which it does not retry.
       throw Object.assign(error as Error, { status: 499 });
     }
   }
@@ -106,13 +106,13 @@ const alreadyExists = 6;
 const failedPrecondition = 9;
 const aborted = 10;
 
-/** The gRPC status the SDK reports. */
+/** The gRPC status in an error of the SDK. */
 export function codeOf(error: unknown): number | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'number' ? code : undefined;
 }
 
-/** Whether nothing was written because of what others wrote. */
+/** Whether the write failed because of a concurrent write. */
 export const isConflict = (error: unknown): boolean =>
   [notFound, alreadyExists, failedPrecondition, aborted].includes(codeOf(error) ?? -1);
 
@@ -125,7 +125,7 @@ function tooLarge(error: unknown): AppError | undefined {
   return new AppError('too_large', 'This is more than a Firestore document takes (1 MiB)', { cause: error });
 }
 
-/** What our own `fetch` threw, which the SDK wraps. */
+/** The error of our own `fetch`, which the SDK wraps. */
 function outageIn(error: unknown): AppError | undefined {
   for (let inner = error, depth = 0; inner instanceof Error && depth < 5; inner = inner.cause, depth += 1) {
     if (inner instanceof AppError) return inner;

@@ -3,16 +3,16 @@ import type * as Sdk from '@google-cloud/firestore';
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 
-/** The id of the document for a name: any text may be a name, few may be an id. */
+/** The document id for a name. A digest, because ids allow fewer texts than names. */
 export const documentId = (...names: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(names)).digest('hex');
 
-/** Bytes of a text that one document takes, with room for the rest of it. */
+/** Bytes of a text in one document, which leaves room for its other fields. */
 const maxInline = 900_000;
-/** What one commit takes is 10 MiB. */
+/** The limit of a commit is 10 MiB. */
 export const maxCommitBytes = 8_000_000;
 
-/** A text of any length as a document holds it: in itself, or in documents beside it. */
+/** A text of any length: inside a document, or in part documents. */
 export interface KeptText {
   /** Fields of the document. */
   readonly fields: { readonly text: string } | { readonly parts: number };
@@ -29,7 +29,7 @@ export function keptText(text: string): KeptText {
   return { fields: { parts: parts.length }, parts, size: bytes.length };
 }
 
-/** Stores the parts of a text, which nobody sees until the document is there that counts them. `marks` go into each. */
+/** Stores the parts of a text. They are not visible until the document with their number exists. Each gets the fields of `marks`. */
 export async function writeParts(
   folder: Sdk.CollectionReference,
   id: string,
@@ -39,7 +39,7 @@ export async function writeParts(
   for (const [index, bytes] of parts.entries()) await folder.doc(`${id}-${index}`).set({ ...marks, bytes });
 }
 
-/** The text of a document. `folder` has the parts of it, under `id`. */
+/** The text of a document. `folder` has its parts, under `id`. */
 export async function readText(
   document: Sdk.DocumentSnapshot,
   folder: Sdk.CollectionReference,
@@ -57,7 +57,7 @@ export async function readText(
   return Buffer.concat(pieces).toString();
 }
 
-/** Deletes what a query finds, some at a time. */
+/** Deletes the results of a query, in batches. */
 export async function deleteAll(db: Sdk.Firestore, query: Sdk.Query): Promise<void> {
   for (;;) {
     const { docs } = await query.select().limit(300).get();
@@ -72,10 +72,10 @@ export async function deleteAll(db: Sdk.Firestore, query: Sdk.Query): Promise<vo
 const maxFieldName = 1500;
 const maxValueBytes = 900_000;
 
-/** A state's values by key, as JSON: Firestore has no lists of lists, and keeps some names of fields to itself. */
+/** The field name of a state key. Keys and values are stored as JSON, because Firestore has no nested lists, and reserves some names. */
 export const fieldName = (key: string): string => JSON.stringify(key);
 
-/** Throws `too_large` for what a document cannot hold. */
+/** Throws `too_large` for a state that does not fit into a document. */
 export function checkState(set: JsonObject): void {
   let total = 0;
   for (const key of Object.keys(set)) {
@@ -86,7 +86,7 @@ export function checkState(set: JsonObject): void {
   if (total > maxValueBytes) throw new AppError('too_large', 'The state is larger than a Firestore document (900 kB)');
 }
 
-/** The JSON of a state whose values are kept by field: the names are JSON already, and so are the values. */
+/** The JSON of a state, from its fields: names and values are JSON already. */
 export function stateJson(fields: unknown): string {
   const values = Object.entries((fields ?? {}) as Record<string, string>);
   return `{${values.map(([name, value]) => `${name}:${value}`).join(',')}}`;

@@ -4,7 +4,7 @@ import { Content } from '../../schemas/content-schema.ts';
 import type { Part } from '../../schemas/content.ts';
 import { type Event, newActions } from '../../schemas/event.ts';
 
-/** An event as ADK for Java keeps it in Firestore, by the id of its document. */
+/** An event of ADK for Java in Firestore, with the id of its document. */
 export interface JavaEvent {
   readonly id: string;
   readonly fields: JsonObject;
@@ -17,8 +17,8 @@ const Fields = z.object({
 });
 
 /**
- * The events of a session, in order. What is not kept there is made up as far as histories need it: an invocation begins
- * with what the user says, and a call has the id its answer has. What has no content is left out.
+ * The events of a session, in order. Derives what ADK for Java does not store and histories need: an invocation begins with
+ * a user message, and a call has the id of its response. Leaves out events without content.
  */
 export function fromJavaEvents(events: readonly JavaEvent[], userId: string): Event[] {
   const open: { name: string; id: string }[] = [];
@@ -46,7 +46,7 @@ interface ReadEvent {
   readonly id: string;
   readonly author: string;
   readonly content: Content | undefined;
-  /** Milliseconds, and the fraction of the second as far as it is written. */
+  /** Milliseconds, and the fraction of the second as written. */
   readonly time: { readonly ms: number; readonly fraction: string };
 }
 
@@ -57,14 +57,14 @@ function read({ id, fields }: JavaEvent): ReadEvent {
   return { id, author, content, time: { ms: Number.isNaN(ms) ? 0 : ms, fraction: fraction.padEnd(9, '0') } };
 }
 
-/** Times are texts of different lengths there, which do not sort as texts. */
+/** Times are texts of different lengths, which do not sort as texts. */
 function byTime(a: ReadEvent, b: ReadEvent): number {
   if (a.time.ms !== b.time.ms) return a.time.ms - b.time.ms;
   if (a.time.fraction === b.time.fraction) return 0;
   return a.time.fraction < b.time.fraction ? -1 : 1;
 }
 
-/** A call is answered by the first response of its name. */
+/** Gives a part its call id: the first response with a call's name answers it. */
 function withId(part: Part, id: string, open: { name: string; id: string }[]): Part {
   const { functionCall: call, functionResponse: response } = part;
   if (call) {
@@ -79,7 +79,7 @@ function withId(part: Part, id: string, open: { name: string; id: string }[]): P
   return { ...part, functionResponse: { ...response, id: response.id ?? answered?.id ?? id } };
 }
 
-/** A state as ADK for Java spells it: `_app_` and `_user_` where all others have `app:` and `user:`. */
+/** Converts a state of ADK for Java, with the prefixes `_app_` and `_user_`, to the prefixes `app:` and `user:`. */
 export function fromJavaState(state: unknown, scope: '' | 'app:' | 'user:' = ''): JsonObject {
   const plain = toJson(state);
   if (!isJsonObject(plain)) return {};

@@ -4,7 +4,7 @@ import type { Session } from '../../schemas/session.ts';
 import type { FirestoreDatabase, FirestorePlace, OpenFirestore } from './database.ts';
 import { fromJavaEvents, fromJavaState } from './java-events.ts';
 
-/** Where ADK for Java keeps sessions; `prefix` is the collection it was told to use. */
+/** The database with sessions of ADK for Java; `prefix` is its configured root collection. */
 export type JavaPlace = FirestorePlace;
 
 /** Reads `firestore-adk://PROJECT/DATABASE?root=COLLECTION`. Throws `ConfigurationException`. */
@@ -18,12 +18,12 @@ export function parseJavaPlace(text: string): JavaPlace {
   return { project, database, prefix: root };
 }
 
-/** Documents that are read with one request. */
+/** Documents per request. */
 const readAtOnce = 200;
 
-/** The sessions ADK for Java has stored, with their state and what it kept of their events, one by one. */
+/** Yields the sessions of ADK for Java, with their state and their stored events. */
 export async function* javaSessions(database: FirestoreDatabase, root: string): AsyncGenerator<Session, void, void> {
-  // Nobody writes the document of a user, so it is found by what is below it.
+  // ADK writes no document for a user, so users are found by the collections below them.
   const users = await database.run(({ db }) => db.collection(root).listDocuments());
   for (const user of users) {
     for await (const session of documentsOf(database, user.collection('sessions'))) {

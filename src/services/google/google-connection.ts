@@ -1,26 +1,26 @@
 import { delay, LinkedAbort } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 
-/** A token of the credential this machine has. Throws `unavailable` when it has none. */
+/** Returns a token of this machine's Google credential. Throws `unavailable` without one. */
 export type GoogleToken = (signal: AbortSignal) => Promise<string>;
 
 export interface GoogleConnectionOptions {
-  /** What is talked to, as it begins a message: `The Firestore database "…"`. */
+  /** The service as the subject of messages: `The Firestore database "…"`. */
   readonly what: string;
   readonly token: GoogleToken | undefined;
-  /** For one request and its answer. Default 10,000. */
+  /** For one request and its response. Default 10,000. */
   readonly timeLimitMs?: number;
 }
 
 /** Seconds after which a client may try again. */
 const retryAfter = 2;
-/** Statuses that may pass by themselves; whether the request was carried out is not known. */
+/** Statuses of temporary failures. Whether the request was executed is unknown. */
 const outages = new Set([408, 429, 500, 502, 503, 504]);
-/** Waits between tries of what failed that way, in milliseconds. */
-const insistMs = 5000;
+/** For how long, and after which waits, requests with such a failure are repeated, in milliseconds. */
+const retryMs = 5000;
 const pausesMs = [50, 150, 300, 500, 1000, 1000, 1000];
 
-/** Requests to a Google service, with the machine's token and within a time. Plain HTTP, as emulators speak it, gets no token. */
+/** Requests to a Google service, with the machine's token and a time limit. Plain HTTP, which emulators use, gets no token. */
 export class GoogleConnection {
   readonly #options: GoogleConnectionOptions;
   readonly #closing = new AbortController();
@@ -30,8 +30,8 @@ export class GoogleConnection {
   }
 
   /**
-   * The whole answer, whatever it says of the request itself. Throws `unavailable` when the service cannot be reached,
-   * fails, or refuses the credential.
+   * The complete response, also with an error status for the request itself. Throws `unavailable` when the service is
+   * unreachable, fails, or rejects the credential.
    */
   async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const { what, timeLimitMs = 10_000 } = this.#options;
@@ -59,9 +59,9 @@ export class GoogleConnection {
     throw new AppError('unavailable', message, { cause, retryAfter });
   }
 
-  /** Repeats what is unavailable for some five seconds, unless the connection is closed. */
-  async insist<Result>(act: () => Promise<Result>): Promise<Result> {
-    const until = performance.now() + insistMs;
+  /** Repeats `act` for about five seconds while it throws `unavailable`, unless the connection is closed. */
+  async retryWhileUnavailable<Result>(act: () => Promise<Result>): Promise<Result> {
+    const until = performance.now() + retryMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await act();
@@ -73,7 +73,7 @@ export class GoogleConnection {
     }
   }
 
-  /** Waits. Throws `unavailable` once the connection is closed. */
+  /** Waits. Throws `unavailable` when the connection is closed. */
   async pause(ms: number): Promise<void> {
     try {
       await delay(ms, this.#closing.signal);
@@ -82,7 +82,7 @@ export class GoogleConnection {
     }
   }
 
-  /** Ends what is under way. */
+  /** Aborts the requests in progress. */
   close(): void {
     this.#closing.abort();
   }

@@ -5,14 +5,14 @@ import type { MemoryEntry } from '../../schemas/records.ts';
 import type { Session, SessionOwner } from '../../schemas/session.ts';
 import { textIn, type VertexApi } from '../vertex/vertex-api.ts';
 
-/** Facts of one answer. */
+/** Facts per search. */
 const maxFacts = 20;
-/** Messages of one request: a session that is longer is told in several. */
+/** Messages per request. A longer session is sent in several. */
 const messagesAtOnce = 100;
 
 /**
- * The memory bank of a Vertex AI Agent Engine: it makes facts of what was said, some time later, and finds those that are
- * near to a question. Facts are the user's, not a session's.
+ * The memory bank of a Vertex AI Agent Engine. It extracts facts from messages, with a delay, and finds those similar to a
+ * query. Facts belong to a user, not to a session.
  */
 export class AgentEngineMemories implements MemoryService {
   readonly #api: VertexApi;
@@ -22,13 +22,15 @@ export class AgentEngineMemories implements MemoryService {
   }
 
   async addSessionToMemory(session: Session): Promise<void> {
-    const events = session.events.flatMap(toldToBank);
+    const events = session.events.flatMap(partsToRemember);
     for (let start = 0; start < events.length; start += messagesAtOnce) {
       const some = events.slice(start, start + messagesAtOnce);
       const body = { directContentsSource: { events: some }, scope: scopeOf(session) };
-      const { status, body: operation } = await this.#api.insist(() => this.#api.call('/memories:generate', { body }));
+      const { status, body: operation } = await this.#api.retryWhileUnavailable(() =>
+        this.#api.call('/memories:generate', { body }),
+      );
       if (status !== 200) throw this.#api.notThere();
-      // Making facts takes a model its time; only a refusal is heard at once.
+      // A model extracts the facts later; only a rejection comes at once.
       if (operation['done'] === true) await this.#api.finished(operation);
     }
   }
@@ -36,7 +38,7 @@ export class AgentEngineMemories implements MemoryService {
   async searchMemory(owner: SessionOwner, query: string): Promise<MemoryEntry[]> {
     if (query.trim() === '') return [];
     const similaritySearchParams = { searchQuery: query, topK: maxFacts };
-    const { status, body } = await this.#api.insist(() =>
+    const { status, body } = await this.#api.retryWhileUnavailable(() =>
       this.#api.call('/memories:retrieve', { body: { scope: scopeOf(owner), similaritySearchParams } }),
     );
     if (status !== 200) throw this.#api.notThere();
@@ -44,9 +46,9 @@ export class AgentEngineMemories implements MemoryService {
     return found.flatMap(({ memory }) => (isJsonObject(memory) ? [entryOf(memory)] : []));
   }
 
-  /** Nothing: the bank does not know which session a fact is from. */
+  /** Does nothing: the bank does not know which session a fact comes from. */
   async deleteSessionMemory(): Promise<void> {
-    // Facts that were made of it stay, as docs/storage.md tells.
+    // Facts of the session stay: see docs/storage.md.
   }
 
   async check(): Promise<void> {
@@ -59,7 +61,7 @@ export class AgentEngineMemories implements MemoryService {
   }
 }
 
-/** As ADK's servers name it. The service takes no asterisks. */
+/** The scope as in ADK's servers. The service rejects asterisks. */
 const scopeOf = ({ appName, userId }: SessionOwner): JsonObject => ({
   app_name: withoutAsterisk(appName),
   user_id: withoutAsterisk(userId),
@@ -68,8 +70,8 @@ const scopeOf = ({ appName, userId }: SessionOwner): JsonObject => ({
 const withoutAsterisk = (name: string): string =>
   /\*|%25|%2A/.test(name) ? name.replaceAll('%', '%25').replaceAll('*', '%2A') : name;
 
-/** What a message says or shows; thoughts and calls are nothing to remember. */
-function toldToBank({ content }: Event): JsonObject[] {
+/** The text and media of a message, without thoughts and calls. */
+function partsToRemember({ content }: Event): JsonObject[] {
   if (!content) return [];
   const parts = content.parts.filter(
     (part) => !part.thought && (part.text?.trim() || part.inlineData !== undefined || part.fileData !== undefined),

@@ -8,26 +8,26 @@ import { deleteAll, documentId, keptText, maxCommitBytes, readText, writeParts }
 import { memoryOf, type MemoryRow, tokenOf } from './memory-rows.ts';
 import { wordsOf } from './words.ts';
 
-/** Words of one document: each of them is an entry in an index, of which a document may have 40,000. */
+/** Words per document: each is an index entry, of which a document may have 40,000. */
 const wordsInDocument = 4000;
-/** What one query may ask for at once. */
+/** Firestore's limit per query. */
 const wordsInQuery = 30;
-/** Documents of one commit, besides the limit of bytes. */
+/** Documents per commit, besides the limit in bytes. */
 const maxWrites = 300;
 const maxTries = 10;
 
 /** The collections of one owner. */
 interface OwnerFolder {
-  /** One document for each session: which `generation` of its messages counts. */
+  /** One document per session, with the valid `generation` of its messages. */
   readonly sessions: Sdk.CollectionReference;
   readonly messages: Sdk.CollectionReference;
-  /** Parts of texts that do not fit into their messages. */
+  /** Parts of texts that do not fit into one document. */
   readonly parts: Sdk.CollectionReference;
 }
 
 /**
- * Remembers sessions in Firestore. Messages are written under a new generation, which nobody is shown until one write makes
- * it the one that counts, so a session is replaced whole.
+ * Remembers sessions in Firestore. Messages are written with a new generation, which one later write makes the valid one,
+ * so a session is replaced atomically.
  */
 export class FirestoreMemories implements MemoryService {
   readonly #database: FirestoreDatabase;
@@ -39,7 +39,7 @@ export class FirestoreMemories implements MemoryService {
   async addSessionToMemory(session: Session): Promise<void> {
     const { rows, ...key } = memoryOf(session);
     const generation = randomUUID();
-    await this.#database.insist((open) => writeMessages(open, { key, generation, rows }));
+    await this.#database.retryWhileUnavailable((open) => writeMessages(open, { key, generation, rows }));
     for (let attempt = 0; ; attempt += 1) {
       try {
         const replaced = await this.#database.run((open) => switchGeneration(open, key, generation));
@@ -68,7 +68,7 @@ export class FirestoreMemories implements MemoryService {
       const heads = await open.db.getAll(...ids.map((id) => sessions.doc(id)));
       const current = new Set(heads.map((head): unknown => head.get('generation')));
       const entries: MemoryEntry[] = [];
-      for (const message of [...found.values()].toSorted(bySaying)) {
+      for (const message of [...found.values()].toSorted(byTime)) {
         if (!current.has(message.get('generation'))) continue;
         const text = await readText(message, parts, String(message.get('message')));
         entries.push(JSON.parse(text) as MemoryEntry);
@@ -78,7 +78,7 @@ export class FirestoreMemories implements MemoryService {
   }
 
   deleteSessionMemory(key: SessionKey): Promise<void> {
-    return this.#database.insist(async (open) => {
+    return this.#database.retryWhileUnavailable(async (open) => {
       await folderOf(open, key).sessions.doc(sessionOf(key)).delete();
       await forget(open, key, 'session', sessionOf(key));
     });
@@ -110,7 +110,7 @@ interface NewMessages {
   readonly rows: readonly MemoryRow[];
 }
 
-/** Writes the same documents when it is repeated. */
+/** Idempotent: a repetition writes the same documents. */
 async function writeMessages(open: OpenFirestore, { key, generation, rows }: NewMessages): Promise<void> {
   const { messages, parts } = folderOf(open, key);
   const session = sessionOf(key);
@@ -139,7 +139,7 @@ async function writeMessages(open: OpenFirestore, { key, generation, rows }: New
   await batch.commit();
 }
 
-/** Makes a generation count, and tells which one did before. Each is replaced by one writer only, who deletes it. */
+/** Makes a generation the valid one. Returns the replaced one, which only this writer has to delete. */
 async function switchGeneration(open: OpenFirestore, key: SessionKey, generation: string): Promise<string | undefined> {
   const ref = folderOf(open, key).sessions.doc(sessionOf(key));
   const { sessionId } = key;
@@ -149,7 +149,7 @@ async function switchGeneration(open: OpenFirestore, key: SessionKey, generation
     return undefined;
   }
   const before = String(head.get('generation'));
-  if (before === generation) return undefined; // the answer to our own write was lost
+  if (before === generation) return undefined; // the response to our own write was lost
   await ref.update({ generation }, { lastUpdateTime: head.updateTime ?? head.readTime });
   return before;
 }
@@ -159,7 +159,7 @@ async function forget(open: OpenFirestore, owner: SessionOwner, field: string, v
   for (const collection of [messages, parts]) await deleteAll(open.db, collection.where(field, '==', value));
 }
 
-function bySaying(a: Sdk.DocumentSnapshot, b: Sdk.DocumentSnapshot): number {
+function byTime(a: Sdk.DocumentSnapshot, b: Sdk.DocumentSnapshot): number {
   for (const field of ['saidAt', 'session', 'position']) {
     const [one, other] = [a.get(field) as number | string, b.get(field) as number | string];
     if (one !== other) return one < other ? -1 : 1;

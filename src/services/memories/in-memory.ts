@@ -3,25 +3,25 @@ import { roughSize } from '../../base/rough-size.ts';
 import type { MemoryService } from '../../core/services.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
 import type { Session, SessionKey, SessionOwner } from '../../schemas/session.ts';
-import { type Remembered, remembered } from './memory-rows.ts';
+import { type RememberedMessage, rememberedMessages } from './memory-rows.ts';
 import { wordsOf } from './words.ts';
 
-/** Remembers sessions for the life of the process and finds messages by the words they share with a question. */
+/** Remembers sessions until the process ends. Finds messages by the words that they share with a query. */
 export class InMemoryMemories implements MemoryService {
   /** Owner → session id → its messages. */
-  readonly #owners = new Map<string, Map<string, readonly Remembered[]>>();
+  readonly #owners = new Map<string, Map<string, readonly RememberedMessage[]>>();
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** `maxBytes`: what all memories may take together, roughly; what would go beyond is refused with `storage_full`. */
+  /** `maxBytes`: approximate limit for all memories; beyond it, `addSessionToMemory` throws `storage_full`. */
   constructor({ maxBytes = Infinity }: { readonly maxBytes?: number } = {}) {
     this.#maxBytes = maxBytes;
   }
 
   async addSessionToMemory({ appName, userId, id, events }: Session): Promise<void> {
     const owner = ownerKey({ appName, userId });
-    const sessions = this.#owners.get(owner) ?? new Map<string, readonly Remembered[]>();
-    const messages = events.flatMap(remembered);
+    const sessions = this.#owners.get(owner) ?? new Map<string, readonly RememberedMessage[]>();
+    const messages = events.flatMap(rememberedMessages);
     const bytes = this.#bytes + sizeOf(messages) - sizeOf(sessions.get(id) ?? []);
     if (bytes > this.#maxBytes) {
       throw new AppError('storage_full', 'There is no room for more memories in memory: keep them in a database');
@@ -51,11 +51,11 @@ export class InMemoryMemories implements MemoryService {
   }
 }
 
-/** Roughly the bytes of remembered messages: each with its words, beside the events they share with the session. */
-const sizeOf = (messages: readonly Remembered[]): number =>
+/** Approximate bytes of remembered messages with their words, besides the events that they share with the session. */
+const sizeOf = (messages: readonly RememberedMessage[]): number =>
   messages.reduce((sum, { entry, words }) => sum + roughSize(entry) + words.size * wordBytes, 0);
 
-/** What one word of a set takes. */
+/** Bytes per word of a set. */
 const wordBytes = 40;
 
 const ownerKey = ({ appName, userId }: SessionOwner): string => JSON.stringify([appName, userId]);

@@ -5,16 +5,16 @@ import type { MemoryEntry } from '../../schemas/records.ts';
 import type { Session, SessionKey } from '../../schemas/session.ts';
 import { wordsOf } from './words.ts';
 
-/** A message as it is remembered. */
-export interface Remembered {
+/** A remembered message. */
+export interface RememberedMessage {
   readonly entry: MemoryEntry;
   /** Seconds since the epoch. */
   readonly timestamp: number;
   readonly words: ReadonlySet<string>;
 }
 
-/** A message without a visible word can never be found, so it is not kept. */
-export function remembered({ id, author, content, timestamp }: Event): Remembered[] {
+/** The remembered form of an event; empty for a message without words, which no search could find. */
+export function rememberedMessages({ id, author, content, timestamp }: Event): RememberedMessage[] {
   if (!content) return [];
   const words = wordsOf(textOf(content, ' '));
   if (words.size === 0) return [];
@@ -24,7 +24,7 @@ export function remembered({ id, author, content, timestamp }: Event): Remembere
   return [{ entry, timestamp, words }];
 }
 
-/** A message on its way into a database. */
+/** A message as a database row. */
 export interface MemoryRow {
   readonly position: number;
   /** The entry's JSON. */
@@ -33,13 +33,13 @@ export interface MemoryRow {
   readonly tokens: readonly string[];
 }
 
-/** What a session leaves in a database's memory. */
+/** The memory rows of a session. */
 export interface SessionMemory extends SessionKey {
   readonly rows: readonly MemoryRow[];
 }
 
 export function memoryOf({ appName, userId, id, events }: Session): SessionMemory {
-  const rows = events.flatMap(remembered).map(({ entry, timestamp, words }, position) => ({
+  const rows = events.flatMap(rememberedMessages).map(({ entry, timestamp, words }, position) => ({
     position,
     entry: JSON.stringify(entry),
     timestamp,
@@ -49,8 +49,8 @@ export function memoryOf({ appName, userId, id, events }: Session): SessionMemor
 }
 
 /**
- * A word as an index holds it: letters and digits of ASCII, of bounded length, one for each word. So every index finds
- * the same words, whatever it knows of Unicode.
+ * The index token of a word: ASCII letters and digits, of bounded length, unique per word. So every index finds the same
+ * words, independent of its Unicode support.
  */
 export function tokenOf(word: string): string {
   if (/^[a-z\d]{1,64}$/.test(word)) return `a${word}`;

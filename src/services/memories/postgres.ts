@@ -5,7 +5,7 @@ import type { PostgresDatabase } from '../postgres/database.ts';
 import { memoryOf, tokenOf } from './memory-rows.ts';
 import { wordsOf } from './words.ts';
 
-/** Messages that are stored with one statement. */
+/** Messages per statement. */
 const storedAtOnce = 500;
 
 /** Remembers sessions in PostgreSQL, and finds messages in an inverted index of their words. */
@@ -22,7 +22,7 @@ export class PostgresMemories implements MemoryService {
       await client.query(forget, [appName, userId, sessionId]);
       for (let start = 0; start < rows.length; start += storedAtOnce) {
         const some = rows.slice(start, start + storedAtOnce);
-        // An array of arrays would have to be a rectangle, so words travel as one text.
+        // PostgreSQL's nested arrays must all have the same length, so the words are sent as one text.
         await client.query(
           `insert into agent_memories (app_name, user_id, session_id, position, said_at, entry, words)
             select $1, $2, $3, position, said_at, entry, string_to_array(words, ' ')

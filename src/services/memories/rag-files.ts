@@ -4,8 +4,8 @@ import type { Event } from '../../schemas/event.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 
-// A session in a RAG corpus is a file, and so are those of other ADK servers: one line of JSON for each message, and the
-// names of its owner in the name of the file.
+// A session in a RAG corpus is a file, as with other ADK servers: one line of JSON per message, and the names of its owner
+// in the file name.
 
 const prefix = 'adk-memory-v1.';
 const encoded = (name: string): string => Buffer.from(name).toString('base64url');
@@ -13,14 +13,14 @@ const encoded = (name: string): string => Buffer.from(name).toString('base64url'
 export const fileNameOf = ({ appName, userId, sessionId }: SessionKey): string =>
   prefix + [appName, userId, sessionId].map(encoded).join('.');
 
-/** Whether a file is one of the owner's sessions. Older servers wrote names as they are, which tells nothing if they hold dots. */
+/** Whether a file is one of the owner's sessions. Older servers wrote names unencoded, which is ambiguous if they contain dots. */
 export function isFileOf(fileName: string, { appName, userId }: SessionOwner): boolean {
   if (fileName.startsWith(prefix)) return fileName.startsWith(`${prefix}${encoded(appName)}.${encoded(userId)}.`);
   const names = fileName.split('.');
   return names.length === 3 && names[0] === appName && names[1] === userId;
 }
 
-/** What is said in a session, as the text of its file. */
+/** The messages of a session as the text of its file. */
 export function fileText(events: readonly Event[]): string {
   const lines = events.flatMap(({ author, timestamp, content }) => {
     const text = content ? textOf(content, ' ').trim() : '';
@@ -42,10 +42,10 @@ const Line = z.object({
   role: z.string().optional(),
 });
 
-/** The messages in pieces of files. A piece may begin and end within a line, and pieces may overlap. */
-export function entriesIn(pieces: readonly string[]): MemoryEntry[] {
+/** The messages in excerpts of files. An excerpt may begin and end within a line, and excerpts may overlap. */
+export function entriesIn(excerpts: readonly string[]): MemoryEntry[] {
   const found = new Map<string, z.output<typeof Line>>();
-  for (const line of pieces.flatMap((piece) => piece.split('\n'))) {
+  for (const line of excerpts.flatMap((piece) => piece.split('\n'))) {
     const read = Line.safeParse(jsonIn(line));
     if (read.success) found.set(JSON.stringify(read.data), read.data);
   }

@@ -6,12 +6,12 @@ import { keyOf, type Session, type SessionKey, type SessionOwner } from '../../s
 import { textIn, type VertexApi } from '../vertex/vertex-api.ts';
 import { entriesIn, fileNameOf, fileText, isFileOf } from './rag-files.ts';
 
-/** Pieces of one answer. Those of other users are left out of it afterwards. */
-const maxPieces = 100;
-/** Pieces farther from a question than this are not found, as in ADK. */
+/** Excerpts per search. Those of other users are removed afterwards. */
+const maxExcerpts = 100;
+/** Maximum vector distance of an excerpt, as in ADK. */
 const maxDistance = 10;
 
-/** Remembers sessions as files of a Vertex AI RAG corpus, and finds pieces of them that are near to a question. */
+/** Remembers sessions as files of a Vertex AI RAG corpus. Finds excerpts similar to a query. */
 export class RagMemories implements MemoryService {
   readonly #api: VertexApi;
 
@@ -30,13 +30,13 @@ export class RagMemories implements MemoryService {
   async searchMemory(owner: SessionOwner, query: string): Promise<MemoryEntry[]> {
     if (query.trim() === '') return [];
     const place = this.#api.resource.split('/ragCorpora/', 1)[0] ?? '';
-    const { status, body } = await this.#api.insist(() =>
+    const { status, body } = await this.#api.retryWhileUnavailable(() =>
       this.#api.call(`${place}:retrieveContexts`, {
         body: {
           vertexRagStore: { ragResources: [{ ragCorpus: this.#api.resource }] },
           query: {
             text: query,
-            ragRetrievalConfig: { topK: maxPieces, filter: { vectorDistanceThreshold: maxDistance } },
+            ragRetrievalConfig: { topK: maxExcerpts, filter: { vectorDistanceThreshold: maxDistance } },
           },
         },
       }),
@@ -62,7 +62,7 @@ export class RagMemories implements MemoryService {
   }
 
   async #upload(displayName: string, text: string): Promise<void> {
-    // Not repeated: should the answer be lost, the next time replaces what was stored of it.
+    // Not repeated: if the response is lost, the next upload of the session replaces the file.
     const { status, body } = await this.#api.upload(
       '/ragFiles:upload',
       { rag_file: { display_name: displayName } },
@@ -71,10 +71,10 @@ export class RagMemories implements MemoryService {
     if (status !== 200) throw this.#api.notThere();
     const failure = body['error'];
     if (!isJsonObject(failure)) return;
-    throw new AppError('unavailable', `The corpus did not take the session: ${textIn(failure['message'])}`);
+    throw new AppError('unavailable', `The corpus rejected the session: ${textIn(failure['message'])}`);
   }
 
-  /** Full names of the files that hold a session. */
+  /** Full names of the files of a session. */
   async #filesNamed(displayName: string): Promise<string[]> {
     const names: string[] = [];
     for await (const file of this.#api.list('/ragFiles', 'ragFiles')) {
@@ -85,7 +85,7 @@ export class RagMemories implements MemoryService {
 
   async #delete(files: readonly string[]): Promise<void> {
     for (const file of files) {
-      const { status, body } = await this.#api.insist(() => this.#api.call(file, { method: 'DELETE' }));
+      const { status, body } = await this.#api.retryWhileUnavailable(() => this.#api.call(file, { method: 'DELETE' }));
       if (status === 200 && body['name'] !== undefined) await this.#api.finished(body);
     }
   }

@@ -3,7 +3,7 @@ import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import type { WriteContext } from '../sqlite/dialect.ts';
 import type { SessionMemory } from './memory-rows.ts';
 
-// What changes memories in SQLite. Runs in the thread that writes, within a transaction.
+// The writes of memories in SQLite. They run in the writer thread, within a transaction.
 
 export function remember({ connection }: WriteContext, memory: SessionMemory): void {
   forgetMemory({ connection }, memory);
@@ -38,7 +38,7 @@ export function forgetMemory({ connection }: Pick<WriteContext, 'connection'>, k
   connection.run('delete from agent_memories where app_name = ? and user_id = ? and session_id = ?', ...values);
 }
 
-/** Whose words they are, in few bytes: it stands before each of them. */
+/** The owner of words as a short key, because each index entry contains it. */
 export const ownerOf = ({ appName, userId }: SessionOwner): string =>
   createHash('sha256')
     .update(JSON.stringify([appName, userId]))

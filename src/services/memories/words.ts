@@ -1,6 +1,6 @@
 /**
- * The words of a text: runs of Unicode letters and digits, case and compatibility forms folded. Marks count as part
- * of their letter, or Indic words would fall apart at each vowel sign.
+ * The words of a text: runs of Unicode letters and digits, with case and compatibility forms folded. Combining marks belong
+ * to their letter; otherwise Indic words would split at each vowel sign.
  */
 export function wordsOf(text: string): Set<string> {
   return new Set(

@@ -5,21 +5,21 @@ import { asAppError } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { answerMs, Reachability } from './reachability.ts';
 
-/** How long connections are tried to be made, as long as nobody says that the database is away. */
-const patienceMs = 10_000;
+/** How long connecting is retried, while the database counts as reachable. */
+const connectRetryMs = 10_000;
 
 export interface PostgresOptions {
   /** Connections at the same time. */
   readonly maxConnections?: number;
   readonly connectTimeoutMs?: number;
-  /** How long a statement may wait for a connection to be free. */
+  /** How long a statement may wait for a free connection. */
   readonly waitTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
-  /** Told of connections that break while nobody uses them. */
+  /** Called when an idle connection breaks. */
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** What runs statements: the pool, or the connection of a transaction. */
+/** Runs statements: the pool, or the connection of a transaction. */
 export interface Queryable {
   query<Row extends object>(
     query: QueryConfig | string,
@@ -36,7 +36,7 @@ interface Opened extends Connected {
   readonly dialect: Dialect;
 }
 
-/** A PostgreSQL database, connected and brought up to date on first use; a failure then is tried again at the next. */
+/** A PostgreSQL database. Connects and migrates on first use; the next use retries after a failure. */
 export class PostgresDatabase {
   readonly uri: string;
   readonly #options: PostgresOptions;
@@ -53,7 +53,7 @@ export class PostgresDatabase {
     return (await this.#open()).dialect;
   }
 
-  /** One statement of its own. Named statements are planned once for each connection. Throws `unavailable`. */
+  /** Runs one statement. Named statements are planned once per connection. Throws `unavailable`. */
   async query<Row extends object>(query: QueryConfig | string, values?: unknown[]): Promise<Row[]> {
     const opened = await this.#open();
     const result = await used(opened, (client) =>
@@ -62,25 +62,25 @@ export class PostgresDatabase {
     return result.rows;
   }
 
-  /** Runs `work` in one transaction: committed when it resolves, undone when it rejects. */
+  /** Runs `work` in one transaction: commits when it resolves, rolls back when it rejects. */
   async transaction<T>(work: (client: Queryable, dialect: Dialect) => Promise<T>): Promise<T> {
     const opened = await this.#open();
     return inTransaction(opened, (client) => work(client, opened.dialect));
   }
 
-  /** A connection of its own, for LISTEN and what else lasts. The caller ends it. Throws `unavailable`. */
+  /** A dedicated connection, for LISTEN and other long use. The caller ends it. Throws `unavailable`. */
   async connect(): Promise<PoolClient> {
     return checkedOut(await this.#open());
   }
 
-  /** Runs a statement on such a connection, which is ended when the database does not answer. Throws `unavailable`. */
+  /** Runs a statement on such a connection. Ends the connection when the database does not respond. Throws `unavailable`. */
   async queryOn<Row extends object>(client: PoolClient, query: QueryConfig | string): Promise<Row[]> {
     const { reachability } = await this.#open();
     return (await watched(reachability, client, () => client.query<Row & Record<string, unknown>>(query))).rows;
   }
 
   async check(): Promise<void> {
-    // Deletes nothing, but has to have the right: a standby refuses it.
+    // Deletes nothing, but needs the permission: a standby rejects it.
     await this.query('delete from agent_replicas where false');
   }
 
@@ -108,7 +108,7 @@ export class PostgresDatabase {
     return { ...connected, dialect: await inTransaction(connected, migrate) };
   }
 
-  /** The driver is loaded here: who keeps sessions elsewhere does not pay for it. */
+  /** Loads the driver, so that servers with other stores do not. */
   async #connect(): Promise<Connected> {
     const { default: pg } = await import('pg');
     const { maxConnections = 10, connectTimeoutMs = answerMs, waitTimeoutMs = 10_000 } = this.#options;
@@ -119,7 +119,7 @@ export class PostgresDatabase {
       max: maxConnections,
       connectionTimeoutMillis: waitTimeoutMs,
       query_timeout: queryTimeoutMs,
-      // The pool has one limit for both: for a connection to be made, and for one to be free.
+      // The pool has only one time limit, for connecting and for waiting together.
       Client: class extends pg.Client {
         constructor(options?: ClientConfig) {
           super({ ...options, connectionTimeoutMillis: connectTimeoutMs });
@@ -127,7 +127,7 @@ export class PostgresDatabase {
       },
     });
     const questions = new pg.Pool({ ...all, max: 1, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
-    // Without a listener, a connection that breaks would end the process. The pool has dropped it by now.
+    // Without a listener, a broken connection would end the process. The pool has dropped it already.
     for (const one of [pool, questions]) one.on('error', (error) => onIdleError?.(error));
     return { pool, reachability: new Reachability(questions) };
   }
@@ -151,7 +151,7 @@ function inTransaction<T>(connected: Connected, work: (client: PoolClient) => Pr
 async function used<T>(connected: Connected, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await checkedOut(connected);
   let isBroken = false;
-  // A connection that breaks between two statements says so here; the next statement fails with it.
+  // A connection that breaks between two statements reports it here; the next statement fails with it.
   const onError = (): void => {
     isBroken = true;
   };
@@ -167,7 +167,7 @@ async function used<T>(connected: Connected, work: (client: PoolClient) => Promi
   }
 }
 
-/** A connection that is ended meanwhile fails what it is used for. */
+/** Runs `work` and ends the connection when the database is unreachable, which fails `work`. */
 async function watched<T>(reachability: Reachability, client: PoolClient, work: () => Promise<T>): Promise<T> {
   const waiting = reachability.enter(() => void client.end().catch(() => {}));
   try {
@@ -179,7 +179,7 @@ async function watched<T>(reachability: Reachability, client: PoolClient, work: 
   }
 }
 
-/** A connection of the pool, whoever waits for it or makes it: not longer than the database is there. */
+/** A connection of the pool. Waits or connects for as long as the database is reachable. */
 function checkedOut({ pool, reachability }: Connected): Promise<PoolClient> {
   return new Promise((resolve, reject) => {
     let isGivenUp = false;
@@ -187,11 +187,11 @@ function checkedOut({ pool, reachability }: Connected): Promise<PoolClient> {
       isGivenUp = true;
       reject(asAppError(new Error('The connection has a timeout')));
     });
-    const endMs = performance.now() + patienceMs;
+    const endMs = performance.now() + connectRetryMs;
     const connect = (): void =>
       pool.connect((error, client) => {
         const mayTryAgain = !isGivenUp && performance.now() < endMs && /timeout/i.test(error?.message ?? '');
-        if (mayTryAgain) return connect(); // it is slow, or we are: `reachability` tells whether it is away
+        if (mayTryAgain) return connect(); // the database or this process is slow; `reachability` decides whether it is unreachable
         reachability.leave(waiting);
         if (!client) reject(asAppError(error));
         else if (isGivenUp) client.release();

@@ -1,8 +1,8 @@
-/** How the tables of this database differ from those of ADK for TypeScript: Python's have other times, and a counter. */
+/** Differences between the tables of this database and those of ADK for TypeScript: Python's have other times, and a counter. */
 export interface Dialect {
-  /** SQL of a time from a number of milliseconds. */
+  /** The SQL that converts milliseconds to a time. */
   readonly time: (ms: string) => string;
   readonly hasEventSequence: boolean;
-  /** An event's JSON as its column holds it, of an event in ADK's JSON and its time in seconds. */
+  /** The SQL for the event column, from an event in ADK's JSON and its time in seconds. */
   readonly eventData: (json: string, seconds: string) => string;
 }

@@ -1,13 +1,13 @@
 import { AppError } from '../../base/errors.ts';
 
-/** Seconds after which a client may try again when the database is out of reach. */
+/** Seconds after which a client may retry when the database is unreachable. */
 const retryAfter = 2;
 
-/** Classes of SQLSTATE that speak of the server rather than of the statement: connection, resources, operator, system. */
+/** Classes of SQLSTATE for failures of the server, not of the statement: connection, resources, operator, system. */
 const outages = /^(?:08|53|57P|58|F0|XX)/;
 const diskFull = '53100';
 const networkCodes = /^(?:ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ENOENT|EACCES)/;
-/** What `pg` says without a code. */
+/** Messages of `pg` errors without a code. */
 const networkMessages = /timeout|terminated|connection|not queryable|client was closed|client has encountered/i;
 
 export function sqlStateOf(error: unknown): string {
@@ -15,18 +15,18 @@ export function sqlStateOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Whether the error is about reaching the server: the statement may or may not have happened. */
+/** Whether the server was unreachable. Whether the statement was executed is unknown. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.some(isOutage);
   const code = sqlStateOf(error);
   if (code === '') return error instanceof Error && networkMessages.test(error.message);
-  return outages.test(code) || networkCodes.test(code) || code === '25006'; // a standby takes no writes
+  return outages.test(code) || networkCodes.test(code) || code === '25006'; // 25006: a standby rejects writes
 }
 
-/** Whether the database stopped the statement to let others go on: it did not happen, and may be tried again. */
+/** Whether the statement was rolled back because of concurrent ones, so that it may be retried. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(sqlStateOf(error));
 
-/** What a caller sees of a failed statement. */
+/** The error for callers of a failed statement. */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const code = sqlStateOf(error);

@@ -1,23 +1,23 @@
 import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
 
-// PostgreSQL's jsonb holds neither U+0000 nor half a surrogate pair. They go in disguise: a character hardly anybody
-// uses (Apple's logo), and four digits. Where it stands before four digits by itself, it is disguised, too.
+// PostgreSQL's jsonb stores neither U+0000 nor half a surrogate pair. They are escaped: as a private-use character
+// (Apple's logo) and four hex digits. That character itself is escaped, too, where four hex digits follow it.
 
 const mark = '\uf8ff';
 // oxlint-disable-next-line no-control-regex
 const hidden = /\u0000|\uf8ff(?=[\da-f]{4})|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const shown = /\uf8ff([\da-f]{4})/g;
-/** In a JSON text, these may stand for such a character. */
+/** Texts in JSON that may contain such a character. */
 const suspects = /\\u0000|\\u[dD][89a-fA-F]|\uf8ff/;
 
-/** The JSON text as jsonb takes it: the same one, nearly always. */
+/** Escapes a JSON text for jsonb. Nearly always returns it unchanged. */
 export function toJsonb(text: string): string {
   if (!suspects.test(text)) return text;
   const hide = (found: string): string => mark + found.charCodeAt(0).toString(16).padStart(4, '0');
   return JSON.stringify(mapTexts(JSON.parse(text), (value) => value.replace(hidden, hide)));
 }
 
-/** The JSON text that was put in. */
+/** The original JSON text. */
 export function fromJsonb(text: string): string;
 export function fromJsonb(text: string | null): string | null;
 export function fromJsonb(text: string | null): string | null {

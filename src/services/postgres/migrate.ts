@@ -4,12 +4,12 @@ import type { Dialect } from './dialect.ts';
 import { isOutage } from './errors.ts';
 import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
 
-/** Any number, as long as every server of ours takes the same. */
+/** An arbitrary number, the same in all servers. */
 const migrationLock = 7_263_110_401;
 
 /**
- * Brings the tables up to date, in the transaction of `client`, one server after the other, and says what is special
- * about them. Throws `ConfigurationException` for tables this version cannot use.
+ * Migrates the tables in the transaction of `client`, one server after the other. Returns their dialect. Throws
+ * `ConfigurationException` for tables that this version cannot use.
  */
 export async function migrate(client: PoolClient): Promise<Dialect> {
   await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
@@ -35,7 +35,7 @@ export async function migrate(client: PoolClient): Promise<Dialect> {
 const stepFailed = (number: number, cause: unknown): AppError =>
   new AppError('ConfigurationException', `The tables cannot be brought up to date: step ${number} fails`, { cause });
 
-/** Asks first: who only serves needs no right to make tables, once somebody has. */
+/** Checks first, because a server that finds the tables needs no permission to create them. */
 async function versionOf(client: PoolClient): Promise<number> {
   const { rows: found } = await client.query<{ there: boolean }>(
     `select to_regclass('agent_schema') is not null as there`,
@@ -49,7 +49,7 @@ async function versionOf(client: PoolClient): Promise<number> {
   return rows[0]?.version ?? 0;
 }
 
-/** Asks first: even making an index that exists would wait for all who write. */
+/** Checks first, because even `create index if not exists` would wait for all writers. */
 async function indexAgain(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     'select indexname as name from pg_indexes where schemaname = current_schema()',
@@ -64,7 +64,7 @@ interface Column {
   readonly data_type: string;
 }
 
-/** Before its schema had a version, ADK for Python kept actions as pickles, which are code to whoever reads them. */
+/** Before its schema had a version, ADK for Python stored actions as pickles, which execute code when they are read. */
 async function refusePickles(client: PoolClient): Promise<void> {
   const columns = await columnsOf(client);
   const ofEvents = columns.filter(({ table_name }) => table_name === 'events');
@@ -82,7 +82,7 @@ async function dialectOf(client: PoolClient): Promise<Dialect> {
   );
   return {
     time: (ms) => (isZoned ? `to_timestamp(${ms} / 1000.0)` : `(to_timestamp(${ms} / 1000.0) at time zone 'UTC')`),
-    // Python takes the time within for one in seconds.
+    // ADK for Python expects the time inside the event in seconds.
     eventData: (json, seconds) => (isZoned ? json : `jsonb_set(${json}, '{timestamp}', to_jsonb(${seconds}))`),
     hasEventSequence: ofSessions.some(({ column_name }) => column_name === 'event_sequence'),
   };

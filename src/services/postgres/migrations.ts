@@ -1,12 +1,12 @@
-// The tables of ADK for TypeScript 2.0.0 and Python ("v1"), as these make them, and ours beside them. Two rules keep
-// both sides working on one database:
+// The tables of ADK for TypeScript 2.0.0 and Python ("v1"), exactly as these create them, and our own tables. Two rules
+// let this server and ADK use one database:
 //
-// - ADK for TypeScript brings the schema of its own tables up to date when it starts. It leaves columns and triggers
-//   alone that it does not know, and drops indexes and constraints. So what we rely on is indexed in tables of ours;
-//   an index on one of ADK's only makes things faster, and is made again at the next start.
-// - What ADK writes, triggers number and book, so that our order of events is complete at any time.
+// - ADK for TypeScript migrates its own tables when it starts. It keeps unknown columns and triggers, and drops unknown
+//   indexes and constraints. So indexes that we rely on are in our own tables; an index on one of ADK's tables only makes
+//   queries faster, and is created again at the next start.
+// - Triggers number and record what ADK writes, so that our order of events is always complete.
 
-/** The tables of ADK. All statements leave alone what is there. */
+/** The tables of ADK. No statement changes an existing table. */
 export const adkTables = `
 create table if not exists adk_internal_metadata (
   key varchar(255) not null primary key,
@@ -41,14 +41,14 @@ create table if not exists events (
 insert into adk_internal_metadata values ('schema_version', '1') on conflict do nothing;
 `;
 
-/** By name. Made again at each start when they are missing: an ADK that was here meanwhile has dropped them. */
+/** By name. Missing ones are created at each start, because ADK drops them. */
 export const helpfulIndexes: ReadonlyMap<string, string> = new Map([
   ['agent_sessions_num', 'create index if not exists agent_sessions_num on sessions (num)'],
   ['agent_sessions_of_owner', 'create index if not exists agent_sessions_of_owner on sessions (app_name, user_id)'],
   ['agent_sessions_ready', 'create index if not exists agent_sessions_ready on sessions (ready_at) where queued > 0'],
 ]);
 
-/** Our part, step by step. A step that has been released is never changed; a new one is added. */
+/** The migrations of our part. A released step never changes; changes are new steps. */
 export const migrations: readonly string[] = [
   `
 create sequence agent_session_numbers;

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { sqlStateOf } from './errors.ts';
 
-/** How long something may wait for the database until that is asked whether it is there. */
-const patienceMs = 500;
-/** How long it may take to answer that. */
+/** How long a statement may wait before the database is probed. */
+const probeAfterMs = 500;
+/** The time limit of a probe. */
 export const answerMs = 2_000;
-/** An answer that is noticed to be late by more was not looked for in time: that is our fault. */
+/** If the time limit is noticed later than this, this process was too slow, and the probe does not count. */
 const lateMs = 200;
 
 interface Waiting {
@@ -14,25 +14,25 @@ interface Waiting {
 }
 
 /**
- * Tells a database that is slow from one that is away and does not say so, as when packets get lost: what waits for long
- * is given up once the database does not answer the simplest question either, over a connection of its own.
+ * Distinguishes a slow database from an unreachable one, such as after packet loss. When a statement waits for long, a
+ * probe runs on a separate connection; if that fails, too, the waiting statements are given up.
  */
 export class Reachability {
-  readonly #questions: Pool;
-  /** The oldest first. */
+  readonly #probes: Pool;
+  /** Oldest first. */
   readonly #waiting = new Set<Waiting>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `questions`: connections for nothing else, which end within `answerMs` what has no answer. */
-  constructor(questions: Pool) {
-    this.#questions = questions;
+  /** `probes`: connections only for probes, with a time limit of `answerMs`. */
+  constructor(probes: Pool) {
+    this.#probes = probes;
   }
 
-  /** `giveUp` is called when the database is away, unless `leave` was before. */
+  /** Registers a waiting statement. `giveUp` is called when the database is unreachable, until `leave` is called. */
   enter(giveUp: () => void): Waiting {
     const waiting = { sinceMs: performance.now(), giveUp };
     this.#waiting.add(waiting);
-    this.#timer ??= setTimeout(this.#look, patienceMs).unref();
+    this.#timer ??= setTimeout(this.#look, probeAfterMs).unref();
     return waiting;
   }
 
@@ -42,21 +42,21 @@ export class Reachability {
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#questions.end();
+    await this.#probes.end();
   }
 
   readonly #look = (): void => {
     this.#timer = undefined;
     const [oldest] = this.#waiting;
     if (!oldest) return;
-    const leftMs = oldest.sinceMs + patienceMs - performance.now();
+    const leftMs = oldest.sinceMs + probeAfterMs - performance.now();
     if (leftMs > 0) this.#timer = setTimeout(this.#look, leftMs).unref();
-    else void this.#ask(); // never rejects
+    else void this.#probe(); // never rejects
   };
 
-  async #ask(): Promise<void> {
+  async #probe(): Promise<void> {
     const askedMs = performance.now();
-    const isThere = await this.#questions.query('select 1').then(() => true, isAnswer);
+    const isThere = await this.#probes.query('select 1').then(() => true, isAnswer);
     if (!isThere && performance.now() - askedMs < answerMs + lateMs) {
       for (const waiting of this.#waiting) {
         if (waiting.sinceMs > askedMs) break;
@@ -64,9 +64,9 @@ export class Reachability {
         waiting.giveUp();
       }
     }
-    this.#timer ??= setTimeout(this.#look, patienceMs).unref();
+    this.#timer ??= setTimeout(this.#look, probeAfterMs).unref();
   }
 }
 
-/** A database that has no room for one more connection is there; one that starts or ends is not. */
+/** A database without a free connection is reachable; one that starts or shuts down is not. */
 const isAnswer = (error: unknown): boolean => /^(?!57P|08)[0-9A-Z]{5}$/.test(sqlStateOf(error));

@@ -6,7 +6,7 @@ import { forgottenAtOnce, isEnded } from './run-rows.ts';
 
 const msOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)`;
 
-/** Columns of a run as it is shown. */
+/** Columns of a run for clients. */
 export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNumber", r.invocation_id as "runId",
   s.app_name as "appName", s.user_id as "userId", s.id as "sessionId", r.state, r.error, r.home as "ownerId", r.fingerprint,
   (${msOf('r.created_at')} / 1000)::float8 as "createdAt", (${msOf('r.started_at')} / 1000)::float8 as "startedAt",
@@ -16,7 +16,7 @@ export const runColumns = `r.id as "rowId", r.session_num::float8 as "sessionNum
 const byOrder = `state in ('queued', 'running') order by (state = 'running') desc, front desc, pos`;
 
 // $1 app, $2 user, $3 session, $4 replica, $5 run, $6 kind, $7 detached, $8 input, $9 idempotency key, $10 fingerprint,
-// $11 open runs allowed, $12 rank, $13 run taken back, $14 takes back the run whose place it takes
+// $11 open runs allowed, $12 rank, $13 run to roll back, $14 rolls back the run it preempts
 export const enqueueStatement = `with s as (
     update sessions set queued = queued + 1,
         owner = case when queued = 0 then $4 else owner end,
@@ -42,7 +42,7 @@ export const enqueueStatement = `with s as (
   returning id as "rowId", session_num::float8 as "sessionNumber", state, (select fence from s)::float8 as "fencingToken",
     ${msOf('created_at')}::float8 as "createdAtMs", ${msOf('started_at')}::float8 as "startedAtMs"`;
 
-/** Why nothing was entered. $1 app, $2 user, $3 session */
+/** Why a run was not admitted. $1 app, $2 user, $3 session */
 export const openStatement = `select queued from sessions where id = $3 and app_name = $1 and user_id = $2`;
 
 // Without a fencing token, the run waits or this replica no longer owns it. $1 session number, $2 run, $3 replica
@@ -131,11 +131,11 @@ const hasEnded = `${isEnded} and ended_at < to_timestamp($1::float8 / 1000)`;
 /** $1 time in ms */
 export const countEndedStatement = `select count(*)::int as count from agent_runs where ${hasEnded}`;
 
-/** A run whose end lies outside of two times in ms. */
+/** A run whose end is outside a range, in ms. */
 export const oddRunStatement = `select id, ended_at::text as time from agent_runs where ${isEnded}
   and (ended_at < to_timestamp($1::float8 / 1000) or ended_at > to_timestamp($2::float8 / 1000)) limit 1`;
 
-// A run may begin again while we look at it: the condition outside is looked at again then. $1 time in ms
+// A run may restart meanwhile: the outer condition is evaluated again then. $1 time in ms
 export const forgetEndedStatement = `with gone as (
     delete from agent_runs where ${hasEnded} and id in (
       select id from agent_runs where ${hasEnded} order by id limit ${forgottenAtOnce}) returning 1)
@@ -149,8 +149,8 @@ export const heartbeatStatement = `with b as (
   select id as "rowId", session_num::float8 as "sessionNumber", cancel from agent_runs
     where home = $1 and cancel is not null and state in ('queued', 'running')`;
 
-// A server counts as dead when its lease is over; or before, when it lost its connection and made no other.
-// $1 replica, $2 runs it knows, $3 may it judge others, $4 lease in ms, $5 ms without a word and a connection, $6 limit
+// A replica counts as dead when its lease has expired; or earlier, when it lost its connection and made no other.
+// $1 replica, $2 runs it knows, $3 may it judge others, $4 lease in ms, $5 ms without heartbeat and connection, $6 limit
 export const lostRunsStatement = `select r.id as "rowId", r.session_num::float8 as "sessionNumber",
     r.invocation_id as "runId", r.home as "ownerId"
   from agent_runs r
@@ -195,7 +195,7 @@ export interface EnqueuedRow {
 }
 
 export interface StartResult {
-  /** Absent when it is not its turn. */
+  /** Absent while other runs are before it. */
   readonly fencingToken: number | null;
   readonly startedAtMs: number | null;
   readonly rollbackOf: string | null;

@@ -17,8 +17,8 @@ import {
 import type { RunKey } from '../../core/runs.ts';
 import type { CollectOptions } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
+import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import { isConflict, sqlStateOf } from '../postgres/errors.ts';
 import * as sql from './postgres-statements.ts';
@@ -26,19 +26,19 @@ import { type MessageListener, ReplicaConnection } from './replica-connection.ts
 import { forgottenAtOnce, kindColumn, kindOf, newSecret, refusal, type RunRow, storedRun } from './run-rows.ts';
 
 const uniqueViolation = '23505';
-/** How often a statement is tried that the database stopped to let others go on. */
+/** Attempts of a statement that the database rolls back because of concurrent ones. */
 const maxAttempts = 5;
-/** How long a replica that has lost its connection may take to make another, until it counts as dead. */
+/** How long a replica may take to reconnect before it counts as dead. */
 const reconnectMs = 2_000;
-/** The longest message the database passes on, with some room. */
+/** The database's limit for messages, with some margin. */
 const maxMessageBytes = 7_900;
 
-/** Keeps runs in PostgreSQL, for any number of replicas. */
+/** Stores runs in PostgreSQL, for any number of replicas. */
 export class PostgresRuns implements RunStore {
   readonly replicaId = randomUUID();
   readonly #database: PostgresDatabase;
   #listener: MessageListener = { onMessage: () => {}, onDisconnect: () => {} };
-  /** Made at the first sign of life. */
+  /** Created at the first heartbeat. */
   #connection: ReplicaConnection | undefined;
 
   constructor(database: PostgresDatabase) {
@@ -76,7 +76,7 @@ export class PostgresRuns implements RunStore {
       return { ref, createdAtMs, startedAtMs: startedAtMs ?? undefined, fencingToken, appendedEvents };
     } catch (error) {
       if (sqlStateOf(error) !== uniqueViolation) throw error;
-      throw new AppError('run_exists', 'There is a run of this Idempotency-Key already', { cause: error });
+      throw new AppError('run_exists', 'A run with this Idempotency-Key exists already', { cause: error });
     }
   }
 
@@ -134,7 +134,7 @@ export class PostgresRuns implements RunStore {
         insert into agent_secrets (name, value) values ('server', $1) on conflict do nothing returning value)
       select value from made union all select value from agent_secrets where name = 'server'`;
     const found = await this.#query<{ value: string }>({ name: 'agent-secret', text, values: [value] });
-    // Somebody else made one in the same moment.
+    // Another replica created one at the same time.
     return found[0]?.value ?? (await this.secret());
   }
 
@@ -166,10 +166,10 @@ export class PostgresRuns implements RunStore {
   async collectGarbage(beforeMs: number, { signal, isTrial }: CollectOptions): Promise<number> {
     const count = async (text: string): Promise<number> =>
       (await this.#query<{ count: number }>({ text, values: [beforeMs] }))[0]?.count ?? 0;
-    const { earliestMs, latestMs } = credibleTimes();
+    const { earliestMs, latestMs } = plausibleTimes();
     const values = [earliestMs, latestMs];
     const [odd] = await this.#query<{ id: string; time: string }>({ text: sql.oddRunStatement, values });
-    if (odd) throw incredible(`Run "${odd.id}"`, 'agent_runs.ended_at', odd.time);
+    if (odd) throw implausibleTime(`Run "${odd.id}"`, 'agent_runs.ended_at', odd.time);
     if (isTrial) return count(sql.countEndedStatement);
     return inBatches(forgottenAtOnce, signal, () => count(sql.forgetEndedStatement));
   }
@@ -197,7 +197,7 @@ export class PostgresRuns implements RunStore {
     );
     const adopted = taken.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []));
     const failed = taken.find((one) => one.status === 'rejected');
-    if (failed && adopted.length === 0) throw failed.reason; // else the others are looked for again
+    if (failed && adopted.length === 0) throw failed.reason; // otherwise the next call tries the failed ones again
     return adopted;
   }
 
@@ -205,7 +205,7 @@ export class PostgresRuns implements RunStore {
     await this.#query({ text: sql.releaseStatement, values: [this.replicaId, refs.map(({ id }) => id)] });
   }
 
-  /** Not in the transaction of anything else: a NOTIFY makes all transactions that have one wait for each other. */
+  /** A separate statement, because transactions with a NOTIFY wait for each other. */
   async send(replicaId: string, message: string): Promise<void> {
     if (replicaId === this.replicaId) return this.#listener.onMessage(message);
     if (Buffer.byteLength(message) > maxMessageBytes) return;
@@ -224,7 +224,7 @@ export class PostgresRuns implements RunStore {
     if (!this.#connection) return;
     this.#connection.close();
     this.#connection = undefined;
-    // Else it counts as lost after a while.
+    // On failure, the replica counts as dead after its lease.
     await this.#query({ text: sql.forgetReplicaStatement, values: [this.replicaId] }).catch(() => {});
   }
 
@@ -272,7 +272,7 @@ export class PostgresRuns implements RunStore {
     return (await this.#query<{ appendedEvents: number }>(query))[0]?.appendedEvents ?? 0;
   }
 
-  /** Why a run may not enter. */
+  /** Why a run was not admitted. */
   async #refusal({ appName, userId, sessionId }: SessionKey, maxOpen: number): Promise<AppError> {
     const [row] = await this.#query({ text: sql.openStatement, values: [appName, userId, sessionId] });
     return refusal({ appName, userId, sessionId }, maxOpen, row !== undefined);
@@ -298,7 +298,7 @@ export class PostgresRuns implements RunStore {
   }
 }
 
-/** A run that is open already must not be counted again, so nothing may be left of the attempt. */
+/** Enqueues a run that exists already. An open run must not be counted again, so a failed attempt has to leave no trace. */
 async function enqueueAgain(
   client: Queryable,
   query: { text: string; values: unknown[] },
@@ -311,7 +311,7 @@ async function enqueueAgain(
     values: [key.appName, key.userId, key.sessionId, key.runId],
   });
   if (open.length === 0) return undefined;
-  throw new AppError('session_busy', `Run "${key.runId}" is not over yet`, { retryAfter: 1 });
+  throw new AppError('session_busy', `Run "${key.runId}" has not ended yet`, { retryAfter: 1 });
 }
 
 const channelOf = (replicaId: string): string => `agent-${replicaId}`;

@@ -4,16 +4,16 @@ import type { PostgresDatabase } from '../postgres/database.ts';
 
 const retryMs = 250;
 
-/** Told of what comes over a link. */
+/** Receives the messages of a connection. */
 export interface MessageListener {
   onMessage(message: string): void;
-  /** Messages may have been lost: the link broke, or was made anew. */
+  /** Messages may have been lost: the connection broke, or was reestablished. */
   onDisconnect(): void;
 }
 
 /**
- * A connection of this replica alone: over it, messages come in and the signs of life go out, however busy the others
- * are. One that breaks is made anew for as long as it is open.
+ * A dedicated connection of this replica, for incoming messages and outgoing heartbeats, so that they do not wait for busy
+ * connections. Reconnects until it is closed.
  */
 export class ReplicaConnection {
   readonly #database: PostgresDatabase;

@@ -4,7 +4,7 @@ import type { RunKind, StoredRun } from '../../core/run-store.ts';
 import { RunStatus } from '../../schemas/run-record.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 
-/** A run as both databases select it. Times are in seconds. */
+/** A run as selected in both databases. Times are in seconds. */
 export interface RunRow {
   readonly rowId: string;
   readonly sessionNumber: number;
@@ -42,7 +42,7 @@ export function storedRun(row: RunRow): StoredRun {
   };
 }
 
-/** The condition for runs that are over and do not wait for answers. */
+/** The condition for runs that have ended and do not wait for the user. */
 export const isEnded = `state in ('done', 'failed', 'cancelled', 'interrupted')`;
 
 /** How many runs one transaction deletes. */
@@ -56,7 +56,7 @@ export const kindOf = (column: string): RunKind =>
 /** The key of a run in the tables. */
 export const rowIdOf = (sessionNumber: number, runId: string): string => `${sessionNumber}/${runId}`;
 
-/** Why a run may not join the queue of a session. */
+/** The error for a run that the queue of a session rejects. */
 export function refusal({ sessionId }: SessionKey, maxOpen: number, isThere: boolean): AppError {
   if (!isThere) return new AppError('session_not_found', `Session not found: ${sessionId}`);
   if (maxOpen === 0) {
@@ -66,5 +66,5 @@ export function refusal({ sessionId }: SessionKey, maxOpen: number, isThere: boo
   return new AppError('queue_full', message, { retryAfter: 1 });
 }
 
-/** The key that servers which share a database sign with: 32 random bytes as text. */
+/** The signing key of servers that share a database: 32 random bytes as text. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -15,7 +15,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { WriteContext } from '../sqlite/dialect.ts';
 import { forgottenAtOnce, isEnded, kindColumn, refusal, rowIdOf } from './run-rows.ts';
 
-// What changes runs in SQLite. Runs in the thread that writes, within a transaction.
+// The writes of runs in SQLite. They run in the writer thread, within a transaction.
 
 const isOpen = `state in ('queued', 'running')`;
 /** The order of a session's runs: the active one, then the highest rank (`front`), then first in, first out. */
@@ -43,25 +43,25 @@ export interface EnqueueInput {
 
 export function enqueueRun({ connection }: WriteContext, { replicaId, run, placing }: EnqueueInput): EnqueuedRun {
   const { key, idempotencyKey = null } = run;
-  const line = sessionRow(connection, key);
-  if (!line || line.queued > placing.maxOpen) throw refusal(key, placing.maxOpen, line !== undefined);
+  const session = sessionRow(connection, key);
+  if (!session || session.queued > placing.maxOpen) throw refusal(key, placing.maxOpen, session !== undefined);
   const asked = `select 1 from agent_runs where session_num = ? and idempotency_key = ?`;
-  if (idempotencyKey !== null && connection.get(asked, line.num, idempotencyKey)) {
-    throw new AppError('run_exists', 'There is a run of this Idempotency-Key already');
+  if (idempotencyKey !== null && connection.get(asked, session.num, idempotencyKey)) {
+    throw new AppError('run_exists', 'A run with this Idempotency-Key exists already');
   }
-  const id = rowIdOf(line.num, key.runId);
+  const id = rowIdOf(session.num, key.runId);
   if (connection.get(`select 1 from agent_runs where id = ? and ${isOpen}`, id)) {
-    throw new AppError('session_busy', `Run "${key.runId}" is not over yet`, { retryAfter: 1 });
+    throw new AppError('session_busy', `Run "${key.runId}" has not ended yet`, { retryAfter: 1 });
   }
   connection.run('delete from agent_runs where id = ?', id);
-  const startsNow = line.queued === 0;
-  const rollbackOf = run.rollbackOf ?? (run.rollsBackActive ? runBefore(connection, line.num) : undefined);
+  const startsNow = session.queued === 0;
+  const rollbackOf = run.rollbackOf ?? (run.rollsBackActive ? runBefore(connection, session.num) : undefined);
   const now = Date.now();
   connection.run(
     `insert into agent_runs (id, session_num, invocation_id, home, kind, is_detached, input, idempotency_key,
       fingerprint, state, created_at, started_at, front, takes_back) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
-    line.num,
+    session.num,
     key.runId,
     replicaId,
     kindColumn(run.kind),
@@ -75,11 +75,11 @@ export function enqueueRun({ connection }: WriteContext, { replicaId, run, placi
     placing.rank,
     rollbackOf ?? null,
   );
-  connection.run('update sessions set queued = queued + 1 where num = ?', line.num);
-  const fencingToken = startsNow ? nextFencingToken(connection, line.num, replicaId) : undefined;
+  connection.run('update sessions set queued = queued + 1 where num = ?', session.num);
+  const fencingToken = startsNow ? nextFencingToken(connection, session.num, replicaId) : undefined;
   renewLease(connection, replicaId);
   return {
-    ref: { session: line.num, id },
+    ref: { session: session.num, id },
     createdAtMs: now,
     startedAtMs: startsNow ? now : undefined,
     fencingToken,
@@ -91,8 +91,8 @@ export function tryStartRun(
   { connection }: WriteContext,
   { replicaId, ref }: { replicaId: string; ref: RunRef },
 ): StartedRun | 'waiting' | 'not_owner' | 'session_deleted' {
-  const line = connection.get<SessionRow>('select num, queued, owner from sessions where num = ?', ref.session);
-  if (!line) return 'session_deleted';
+  const session = connection.get<SessionRow>('select num, queued, owner from sessions where num = ?', ref.session);
+  if (!session) return 'session_deleted';
   const row = connection.get<WaitingRow>(
     'select state, home as ownerId, kind, takes_back as rollbackOf from agent_runs where id = ?',
     ref.id,
@@ -102,7 +102,7 @@ export function tryStartRun(
     `select id from agent_runs where session_num = ? and ${byOrder} limit 1`,
     ref.session,
   );
-  if (line.owner !== null || head?.id !== ref.id) return 'waiting';
+  if (session.owner !== null || head?.id !== ref.id) return 'waiting';
   const rollbackOf = replacedRun(connection, ref, row);
   const begin = `update agent_runs set state = 'running', started_at = ?, takes_back = ? where id = ?`;
   const now = Date.now();
@@ -124,14 +124,14 @@ interface WaitingRow {
   readonly rollbackOf: string | null;
 }
 
-/** The run in progress, or the one that is about to begin. */
+/** The active run, or the one that starts next. */
 function runBefore(connection: Connection, session: number): string | undefined {
   const sql = `select invocation_id as id from agent_runs where session_num = ?
     and (state = 'running' or (state = 'queued' and front > 0)) order by state = 'running' desc, front desc, pos limit 1`;
   return connection.get<{ id: string }>(sql, session)?.id;
 }
 
-/** The run whose events one takes back that takes back any: of those that ran since it came, the last. */
+/** The run that a rollback run has to roll back: the last that ran since it was enqueued. */
 function replacedRun(connection: Connection, ref: RunRef, { kind, rollbackOf }: WaitingRow): string | undefined {
   if (rollbackOf === null || kind === 'hold') return rollbackOf ?? undefined;
   const before = connection.get<{ id: string }>(
@@ -152,7 +152,7 @@ export interface FinishInput {
   readonly end: RunEnd | undefined;
 }
 
-/** Gives the run that may start now, and its owner. */
+/** Returns the run that may start now, and its owner. */
 export function finishRun(
   { connection }: WriteContext,
   { replicaId, ref, fencingToken, end }: FinishInput,
@@ -182,7 +182,7 @@ export function finishRun(
   );
 }
 
-/** Gives the owner of the run, if it is not over. */
+/** Returns the owner of the run, if the run has not ended. */
 export function cancelRun(
   { connection }: WriteContext,
   { ref, reason }: { ref: RunRef; reason: string },
@@ -195,7 +195,7 @@ export function cancelRun(
   return row?.ownerId ?? undefined;
 }
 
-/** Gives the key of the run in progress. */
+/** Returns the key of the active run. */
 export function cancelActiveRun(
   { connection }: WriteContext,
   { session, reason }: { session: number; reason: string },
@@ -224,17 +224,17 @@ export function forgetIdempotencyKey(
 }
 
 /**
- * Runs that ended before a time (twice). They are looked for from the first that ever was to the first that came too late:
- * an index would cost every run.
+ * Runs that ended before a time (passed twice). Scans from the oldest run to the first that is too new, because an index
+ * would slow down every run.
  */
 export const endedRuns = `select pos from agent_runs where ${isEnded} and ended_at < ?
   and pos < coalesce((select pos from agent_runs where created_at >= ? order by pos limit 1), 9e15) order by pos`;
 
-/** A run whose end lies outside of two times. */
+/** A run whose end is outside a range. */
 export const oddRun = `select id, ended_at as time from agent_runs
   where ${isEnded} and (ended_at < ? or ended_at > ?) limit 1`;
 
-/** Gives their number, at most `forgottenAtOnce`. */
+/** Returns their number, at most `forgottenAtOnce`. */
 export function forgetEndedRuns({ connection }: WriteContext, { beforeMs }: { beforeMs: number }): number {
   const sql = `delete from agent_runs where pos in (${endedRuns} limit ?)`;
   return connection.run(sql, beforeMs, beforeMs, forgottenAtOnce);
@@ -251,7 +251,7 @@ export interface TakeOverInput {
   readonly ownerId: string | null;
 }
 
-/** Takes over a run; gives the number it owns its session by if it is in progress, and the events it has stored. */
+/** Takes over a run. Returns the fencing token if the run is active, and the number of its stored events. */
 export function takeOverRun(
   { connection }: WriteContext,
   { replicaId, ref, ownerId }: TakeOverInput,
@@ -295,7 +295,7 @@ const appendedEventsOf = (connection: Connection, id: string): number =>
     id,
   )?.appendedEvents ?? 0;
 
-/** The secret that is there, or else this one. */
+/** The stored secret; stores this one if there is none. */
 export function keepSecret({ connection }: WriteContext, { value }: { value: string }): string {
   connection.run(`insert or ignore into agent_secrets (name, value) values ('server', ?)`, value);
   return connection.get<{ value: string }>(`select value from agent_secrets where name = 'server'`)?.value ?? value;

@@ -15,8 +15,8 @@ import type {
 import type { RunKey } from '../../core/runs.ts';
 import type { CollectOptions } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { credibleTimes, incredible } from '../credible-time.ts';
 import { inBatches } from '../in-batches.ts';
+import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { forgottenAtOnce, kindOf, newSecret, type RunRow, storedRun } from './run-rows.ts';
@@ -31,8 +31,8 @@ const ofSession = `from sessions s join agent_runs r on r.session_num = s.num
   where s.id = ? and s.app_name = ? and s.user_id = ?`;
 
 /**
- * Keeps runs in SQLite, for the one server that has the file, and the one that has it after a crash. A server tells that
- * it lives only as long as it has runs: an idle one leaves the disk alone.
+ * Stores runs in SQLite, for one server at a time, and its successor after a crash. A server writes heartbeats only while
+ * it has runs, so an idle one does not use the disk.
  */
 export class SqliteRuns implements RunStore {
   readonly replicaId = `${hostname()} ${process.pid} ${randomUUID()}`;
@@ -105,9 +105,9 @@ export class SqliteRuns implements RunStore {
   }
 
   async collectGarbage(beforeMs: number, { signal, isTrial }: CollectOptions): Promise<number> {
-    const { earliestMs, latestMs } = credibleTimes();
+    const { earliestMs, latestMs } = plausibleTimes();
     const odd = await this.#read((one) => one.get<{ id: string; time: unknown }>(oddRun, earliestMs, latestMs));
-    if (odd) throw incredible(`Run "${odd.id}"`, 'agent_runs.ended_at', odd.time);
+    if (odd) throw implausibleTime(`Run "${odd.id}"`, 'agent_runs.ended_at', odd.time);
     if (isTrial) {
       const sql = `select count(*) as count from (${endedRuns})`;
       const row = await this.#read((one) => one.get<{ count: number }>(sql, beforeMs, beforeMs));
@@ -125,7 +125,7 @@ export class SqliteRuns implements RunStore {
     return flags.map(({ id, session, reason }) => ({ ref: { id, session }, reason }));
   }
 
-  /** The file is not out of reach while its server lives: a sign of life that is overdue says enough. */
+  /** A living server always reaches its file, so an expired lease is proof enough that it died. */
   async takeOver(known: () => readonly string[]): Promise<TakenOverRun[]> {
     const sql = `select r.id, r.session_num as session, r.invocation_id as runId, r.home as ownerId, r.kind,
         r.is_detached as isDetached, r.input, r.cancel, r.takes_back as rollbackOf, s.app_name as appName, s.user_id as userId,
@@ -150,7 +150,7 @@ export class SqliteRuns implements RunStore {
     for (const id of ids) this.#open.delete(id);
   }
 
-  /** There is nobody else. */
+  /** The only receiver is this replica. */
   async send(replicaId: string, message: string): Promise<void> {
     if (replicaId === this.replicaId) this.#onMessage(message);
   }
@@ -160,7 +160,7 @@ export class SqliteRuns implements RunStore {
   }
 
   async close(): Promise<void> {
-    // The database belongs to the services.
+    // The services close the database.
   }
 
   async #takeOver(row: OpenRow): Promise<TakenOverRun | undefined> {
@@ -197,11 +197,11 @@ interface OpenRow extends RunRef, RunKey {
   readonly isAlive: number;
 }
 
-/** Whether this machine can tell that the process of a replica has ended: then there is no need to wait for its lease. */
+/** Whether the replica was a process of this machine that has ended: then its lease need not expire first. */
 function hasEnded(replicaId: string | null): boolean {
   const [host, pid] = replicaId?.split(' ') ?? [];
   if (host !== hostname()) return false;
-  if (Number(pid) === process.pid) return true; // a program of the same number came before this one
+  if (Number(pid) === process.pid) return true; // an earlier process had the same id
   try {
     process.kill(Number(pid), 0);
     return false;

@@ -2,10 +2,10 @@ import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
 import { Event } from '../../schemas/event-schema.ts';
 import { adkMs } from '../adk-time.ts';
 
-// How ADK's relational schema keeps an event: one JSON object in the column `event_data`, its keys in snake_case but
-// for the maps whose keys are data, its time in milliseconds.
+// An event in ADK's relational schema: one JSON object in the column `event_data`, with keys in snake_case except in maps
+// whose keys are data, and the time in milliseconds.
 
-/** Paths, in camelCase, below which keys are left alone: the list of ADK for TypeScript, and what is newer in that for Python. */
+/** Paths, in camelCase, below which keys do not change: the list of ADK for TypeScript, and the newer ones of ADK for Python. */
 const dataPaths = new Set([
   'actions.stateDelta',
   'actions.artifactDelta',
@@ -23,10 +23,10 @@ const dataPaths = new Set([
   'route',
 ]);
 
-const toSnake = remembered((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
-const toCamel = remembered((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+const toSnake = memoized((key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+const toCamel = memoized((key) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
 
-/** The text of `event_data` for an event. */
+/** The `event_data` of an event. */
 export function toEventData(event: Event): string {
   const data = respell(event, '', toSnake) as JsonObject;
   data['timestamp'] = adkMs(event.timestamp);
@@ -34,9 +34,9 @@ export function toEventData(event: Event): string {
 }
 
 /**
- * The event in an `event_data`. ADK stores what agents make without a look at it: an author that is missing is made up,
- * and what is no event's is left out, for one odd field must not keep a whole session from being read. Throws a ZodError
- * or SyntaxError for what is no event.
+ * The event in an `event_data`. ADK stores events without validation, and one invalid field must not make a whole session
+ * unreadable: so a missing author gets a default, and invalid fields are left out. Throws a ZodError or SyntaxError for
+ * anything else.
  */
 export function fromEventData(text: string): Event {
   const data = respell(JSON.parse(text), '', toCamel);
@@ -50,7 +50,7 @@ export function fromEventData(text: string): Event {
   }
 }
 
-/** Takes away what stands at a path; or, where nothing does and something should, what it is missed in. */
+/** Removes the value at a path; if a required value is missing there, removes the object that lacks it. */
 function leaveOut(data: unknown, path: readonly PropertyKey[]): boolean {
   for (let length = path.length; length > 0; length -= 1) {
     const holder = path
@@ -74,8 +74,8 @@ function respell(value: unknown, path: string, spell: (key: string) => string): 
   return copy;
 }
 
-/** Keys repeat from event to event. Those a model made up do not, so there is an end to remembering. */
-function remembered(spell: (key: string) => string): (key: string) => string {
+/** Caches results, because keys repeat from event to event. The cache is bounded, because models invent keys, too. */
+function memoized(spell: (key: string) => string): (key: string) => string {
   const known = new Map<string, string>();
   return (key) => {
     const found = known.get(key);

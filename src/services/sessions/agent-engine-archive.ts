@@ -1,10 +1,10 @@
 import type { SessionKey } from '../../schemas/session.ts';
-import { requireCredible } from '../credible-time.ts';
+import { requirePlausible } from '../plausible-time.ts';
 import type { RetentionLimits } from '../retention.ts';
 import type { VertexApi } from '../vertex/vertex-api.ts';
 import { idOf, readSession } from './agent-engine-records.ts';
 
-/** The app that sessions of other servers are told to belong to: they have none. */
+/** The app name for sessions of other servers, which have none. */
 const unknownApp = 'agent_engine';
 
 /** All sessions of an engine, in the order they were created. */
@@ -15,7 +15,7 @@ export async function* sessionsOf(api: VertexApi): AsyncGenerator<SessionKey, vo
   }
 }
 
-/** Sessions beyond the limits. Only ours count: what other servers keep in the engine is theirs to delete. */
+/** Our sessions beyond the limits. Sessions of other servers are never deleted. */
 export async function outdatedOf(
   api: VertexApi,
   { sessionTtlMs, maxSessions }: RetentionLimits,
@@ -27,7 +27,7 @@ export async function outdatedOf(
     if (!own) continue;
     const writtenAt = Math.max(own.lastUpdateTime, updateTime);
     const key = { appName: own.appName, userId, sessionId: own.id };
-    requireCredible(writtenAt * 1000, `Session "${own.id}" of app "${own.appName}"`, 'updateTime');
+    requirePlausible(writtenAt * 1000, `Session "${own.id}" of app "${own.appName}"`, 'updateTime');
     sessions.push({ key, writtenAt });
   }
   const oldest = sessions.toSorted((a, b) => a.writtenAt - b.writtenAt);

@@ -5,7 +5,7 @@ import { storedEventJson } from '../../schemas/event.ts';
 import { textIn } from '../vertex/vertex-api.ts';
 import { storedEvent } from './stored-history.ts';
 
-/** Microseconds since the epoch that an event is ordered by there: what it says itself, if that is near. */
+/** The time by which the service orders an event, in microseconds since the epoch: the event's own time, if plausible. */
 export function orderMicros(event: Event, lastMicros: number, nowMs: number): number {
   const latest = (nowMs + 86_400_000) * 1000;
   const own = Math.round(Math.min(Math.max(event.timestamp, 0), latest / 1e6) * 1e6);
@@ -28,8 +28,8 @@ export function microsOf(time: unknown): number {
 }
 
 /**
- * A whole event as Agent Engine takes it: in fields of its own as far as there are some, and all of it as it is. `delta` is
- * what changes in the state.
+ * An event for Agent Engine: in the service's fields as far as it has them, and complete as a raw event. `delta` is the
+ * state change.
  */
 export function toSessionEvent(event: Event, delta: JsonObject, micros: number): JsonObject {
   const { actions } = event;
@@ -60,7 +60,7 @@ export function toSessionEvent(event: Event, delta: JsonObject, micros: number):
   };
 }
 
-/** Kinds of parts the service knows; what else there is stands in the raw event. */
+/** Kinds of parts that the service supports; others are only in the raw event. */
 const knownParts = ['text', 'thought', 'inlineData', 'fileData', 'functionCall', 'functionResponse'];
 
 function plainContent(content: NonNullable<Event['content']>): JsonObject {
@@ -70,13 +70,13 @@ function plainContent(content: NonNullable<Event['content']>): JsonObject {
   return { role: content.role ?? 'user', parts: parts.filter((part) => Object.keys(part).length > 0) };
 }
 
-/** The key of a state under which we keep what Agent Engine has no place for. Nobody is shown it. */
+/** The state key for our data that Agent Engine has no field for. Clients never see it. */
 export const ownKey = '_agent_server';
 
 const isOurs = (actions: unknown): boolean =>
   isJsonObject(actions) && isJsonObject(actions['stateDelta']) && Object.hasOwn(actions['stateDelta'], ownKey);
 
-/** The event as it was, or what other servers kept of theirs. Marked if a client brought it along. */
+/** The original event, or the fields of another server's event. Marked if a client imported it. */
 export function fromSessionEvent(stored: JsonObject): Event {
   const event = eventIn(stored);
   if (wasImported(stored['actions'])) markImported([event]);
@@ -91,7 +91,7 @@ function wasImported(actions: unknown): boolean {
 
 function eventIn(stored: JsonObject): Event {
   const raw = stored['rawEvent'];
-  // What we wrote ourselves was an event then, so it is one now.
+  // Events of this server are valid and need no validation.
   if (isJsonObject(raw) && isOurs(stored['actions'])) return storedEvent(raw as Event);
   const read = Event.safeParse(raw);
   if (read.success) return storedEvent(read.data);

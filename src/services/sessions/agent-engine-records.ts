@@ -9,24 +9,24 @@ import { applyDelta } from './state-scopes.ts';
 const OwnRecord = z.object({
   appName: z.string(),
   id: z.string(),
-  /** Names who created it, to know our own again. */
+  /** Identifies the create request, to recognize our own session. */
   made: z.string(),
   /** Seconds since the epoch. */
   lastUpdateTime: z.number(),
-  /** Set in what an event wrote that a client brought along. */
+  /** Set for an event that a client imported. */
   imported: z.boolean().optional(),
 });
 export type OwnRecord = z.infer<typeof OwnRecord>;
 
-/** A session as it lies there. */
+/** A session in the service. */
 export interface EngineSession {
   /** The full name of the resource. */
   readonly name: string;
   readonly userId: string;
   readonly state: JsonObject;
-  /** Absent in sessions of other servers: these show in every app. */
+  /** Absent in sessions of other servers, which every app lists. */
   readonly own: OwnRecord | undefined;
-  /** Seconds since the epoch, by the clock there. */
+  /** Seconds since the epoch, by the service's clock. */
   readonly createTime: number;
   readonly updateTime: number;
 }
@@ -47,22 +47,22 @@ export function readSession(body: JsonObject): EngineSession {
   };
 }
 
-/** What an id may look like there. */
+/** Ids that the service accepts. */
 const plainId = /^[a-z](?:[a-z\d-]{0,61}[a-z\d])?$/;
 const numericId = /^\d{1,63}$/;
 
-/** The last part of the name of a session: its id, or a digest of one that may not stand there. */
+/** The last part of a session's resource name: its id, or a digest if the service does not accept the id. */
 export function resourceId(id: string): string {
   if (plainId.test(id) || numericId.test(id)) return id;
   return `x${createHash('sha256').update(id).digest('hex').slice(0, 60)}`;
 }
 
-/** Sessions of other servers are told apart by when they were created. */
+/** Identifies the session: for those of other servers by the time of creation. */
 export const generationOf = ({ own, createTime }: EngineSession): string => own?.made ?? String(createTime);
 
 export const idOf = ({ name, own }: EngineSession): string => own?.id ?? name.split('/').at(-1) ?? '';
 
-/** Whether the session is the one that is meant: ids are those of an engine, not of a user of an app. */
+/** Whether the session belongs to the key's app and user: ids are unique per engine, not per user. */
 export function isSession(
   session: EngineSession,
   { appName, userId, sessionId }: SessionKey,

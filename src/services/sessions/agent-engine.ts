@@ -31,7 +31,7 @@ import {
 import { applyDelta, splitState, withoutTemp } from './state-scopes.ts';
 import { pageOf, storedEvent, windowOf } from './stored-history.ts';
 
-/** What an append has to know of the history before. */
+/** What an append needs to know of the history. */
 interface Known {
   readonly ids: Set<string>;
   lastMicros: number;
@@ -40,20 +40,20 @@ interface Known {
   readonly generation: Generation;
 }
 
-/** Sessions whose histories this process knows, the last ones. */
+/** Sessions for which this is cached, the most recent ones. */
 const maxKnown = 500;
-/** Tries of an append whose answers are lost. */
+/** Attempts of an append whose responses are lost. */
 const maxTries = 4;
 
 /**
- * Sessions of a Vertex AI Agent Engine, which other ADK servers may use, too. The service appends events and folds their
- * state; whole events lie beside the fields it knows. What it does not promise is told in docs/storage.md.
+ * Sessions of a Vertex AI Agent Engine, which other ADK servers may use, too. The service stores events and applies their
+ * state changes; complete events are stored beside its own fields. For its limits see docs/storage.md.
  */
 export class AgentEngineSessions implements SessionService, Archive {
   readonly #api: VertexApi;
   readonly #known = new Map<string, Known>();
-  /** Appends of this process, one after the other for each session. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Serializes the appends of this process, per session. */
+  readonly #appends = new Map<string, Promise<unknown>>();
 
   constructor(api: VertexApi) {
     this.#api = api;
@@ -75,7 +75,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     const known: Known = { ids: new Set(), lastMicros: 0, own, generation: own.made };
     this.#remember(key, known);
     try {
-      // What is past has changed shared state once already.
+      // Imported events have changed the shared state when they happened.
       const { imported = 0 } = options;
       for (const [index, event] of events.entries()) {
         await this.#append(key, known, event, splitState(event.actions.stateDelta).session, index < imported);
@@ -92,8 +92,8 @@ export class AgentEngineSessions implements SessionService, Archive {
     if (!found) return undefined;
     const recent = config.numRecentEvents || undefined;
     const { events, known } = await this.#history(found, recent);
-    // A run reads its session first, and then appends; what is being appended to is known better.
-    const isIdle = !this.#known.has(nameOf(key)) && !this.#turns.has(resourceId(key.sessionId));
+    // A run reads its session first and then appends. During an append, the cached data is newer than this read.
+    const isIdle = !this.#known.has(nameOf(key)) && !this.#appends.has(resourceId(key.sessionId));
     if (recent === undefined && isIdle) this.#remember(key, known);
     return sessionOf(found, key.appName, windowOf(events, config));
   }
@@ -112,7 +112,9 @@ export class AgentEngineSessions implements SessionService, Archive {
   async deleteSession(key: SessionKey, only?: Generation): Promise<void> {
     const found = await this.#find(key);
     if (!found || (only !== undefined && only !== generationOf(found))) return;
-    const { status, body } = await this.#api.insist(() => this.#api.call(found.name, { method: 'DELETE' }));
+    const { status, body } = await this.#api.retryWhileUnavailable(() =>
+      this.#api.call(found.name, { method: 'DELETE' }),
+    );
     if (status === 200 && body['name'] !== undefined) await this.#api.finished(body);
     this.#known.delete(nameOf(key));
   }
@@ -127,7 +129,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     if (event.partial) return event;
     const key = keyOf(session);
     const id = resourceId(key.sessionId);
-    const before = this.#turns.get(id);
+    const before = this.#appends.get(id);
     const append = async (): Promise<Event> => {
       const known = await this.#knownOf(key, session[generation]);
       const kept = storedEvent(event);
@@ -138,11 +140,11 @@ export class AgentEngineSessions implements SessionService, Archive {
       return kept;
     };
     const turn = before ? before.then(append, append) : append();
-    this.#turns.set(id, turn);
+    this.#appends.set(id, turn);
     try {
       return await turn;
     } finally {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      if (this.#appends.get(id) === turn) this.#appends.delete(id);
     }
   }
 
@@ -171,7 +173,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     const exists = new AppError('session_exists', `Session "${own.id}" already exists`);
     const id = resourceId(own.id);
     try {
-      const { status, body } = await this.#api.insist(() =>
+      const { status, body } = await this.#api.retryWhileUnavailable(() =>
         this.#api.call('/sessions', {
           query: { sessionId: id },
           body: { userId, sessionState: { ...state, [ownKey]: own } },
@@ -182,13 +184,13 @@ export class AgentEngineSessions implements SessionService, Archive {
       await this.#api.finished(body);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'session_exists') throw error;
-      // The answer to an earlier try of ours may have been lost.
+      // The response to an earlier attempt may have been lost.
       const there = await this.#read(id);
       if (there?.own?.made !== own.made) throw exists;
     }
   }
 
-  /** What an append to a session has to know. Throws when the key is that of another generation by now. */
+  /** What an append needs to know of a session. Throws when the key belongs to another generation by now. */
   async #knownOf(key: SessionKey, only: Generation | undefined): Promise<Known> {
     const known = this.#known.get(nameOf(key));
     if (known && (only === undefined || only === known.generation)) return known;
@@ -230,7 +232,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     known.own = own;
   }
 
-  /** Whether an append whose answer was lost has happened. */
+  /** Whether an append whose response was lost was stored. */
   async #isStored(path: string, eventId: string): Promise<boolean> {
     const query = { orderBy: 'timestamp desc' };
     for await (const stored of this.#api.list(`${path}/events`, 'sessionEvents', query)) {
@@ -245,7 +247,7 @@ export class AgentEngineSessions implements SessionService, Archive {
   }
 
   async #read(id: string): Promise<EngineSession | undefined> {
-    const { status, body } = await this.#api.insist(() => this.#api.call(`/sessions/${id}`));
+    const { status, body } = await this.#api.retryWhileUnavailable(() => this.#api.call(`/sessions/${id}`));
     return status === 200 ? readSession(body) : undefined;
   }
 
@@ -255,7 +257,7 @@ export class AgentEngineSessions implements SessionService, Archive {
     return session;
   }
 
-  /** All events in order, or the last so many; and what an append has to know of them. */
+  /** All events in order, or the last `recent`; and what an append needs to know of them. */
   async #history(session: EngineSession, recent?: number): Promise<{ events: Event[]; known: Known }> {
     const { name, own } = session;
     const events: Event[] = [];
@@ -285,7 +287,7 @@ const nameOf = ({ appName, userId, sessionId }: SessionKey): string => JSON.stri
 const notFound = ({ sessionId }: SessionKey): AppError =>
   new AppError('session_not_found', `Session not found: ${sessionId}`);
 
-/** An id as the service takes it: its first character is a letter. */
+/** A random id that starts with a letter, as the service requires. */
 function letterFirst(): string {
   for (;;) {
     const id = randomUUID();
@@ -308,7 +310,7 @@ function sessionOf(found: EngineSession, appName: string, events: Event[]): Sess
   };
 }
 
-/** The state is the reader's, what it holds is not. */
+/** Freezes the values of a state, but not the state itself, which belongs to the reader. */
 function deepFreezeValues(state: JsonObject): JsonObject {
   for (const key of Object.keys(state)) deepFreeze(state[key]);
   return state;

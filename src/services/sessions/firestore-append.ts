@@ -10,16 +10,16 @@ import { changeScopes, checkChanges } from './firestore-documents.ts';
 import { eventDocument, eventsOf, type NewEventDocument, writeEventParts } from './firestore-histories.ts';
 import type { Appended, AppendTarget, EventRow, StateChanges } from './session-tables.ts';
 
-/** What the next append has to know of a session. */
+/** What the next append needs to know of a session. */
 interface SessionHead {
   readonly number: string;
   readonly nextSeq: number;
   readonly lastUpdateTime: number;
-  /** When the document was written: an append asks that it was not written since. */
+  /** The write time of the document: an append requires that it has not changed. */
   readonly writtenAt: Sdk.Timestamp;
 }
 
-/** The sessions this process appended to, by their documents; the last ones. */
+/** The sessions that this process appended to most recently, by document. */
 export type SessionHeads = Map<string, SessionHead>;
 const maxHeads = 5000;
 
@@ -30,20 +30,20 @@ interface Append {
   readonly changes: StateChanges;
 }
 
-/** Tries of an append that other servers' appends get ahead of. */
+/** Attempts of an append that loses against other servers. */
 const maxTries = 40;
 const longestPauseMs = 200;
 
 /**
- * Appends in one commit, which happens only if the session is as it was when it was read; if not, it is read again. An
- * answer that was lost is asked after: an event that bears the name of this attempt is our own.
+ * Appends in one commit, which succeeds only if the session has not changed since it was read; otherwise reads it again
+ * and retries. After a lost response it looks for the event: one with the id of this attempt is our own.
  */
 export async function appendEvent(database: FirestoreDatabase, heads: SessionHeads, append: Append): Promise<Appended> {
   const { target, id, event, changes } = append;
   checkChanges(changes);
   const document = eventDocument(event, randomUUID());
   let head = heads.get(id);
-  if (!head || !isTarget(head, target)) head = await database.insist((open) => headOf(open, id));
+  if (!head || !isTarget(head, target)) head = await database.retryWhileUnavailable((open) => headOf(open, id));
   for (let attempt = 0; ; attempt += 1) {
     if (!head || !isTarget(head, target)) {
       throw new AppError('session_not_found', `Session not found: ${target.sessionId}`);
@@ -62,7 +62,7 @@ export async function appendEvent(database: FirestoreDatabase, heads: SessionHea
       if (attempt === maxTries || (isUnavailable(error) && attempt >= maxOutages)) throw busy(error, target);
       await database.pause(Math.random() * Math.min(longestPauseMs, 5 * 2 ** attempt));
     }
-    const found = await database.insist((open) => lookAgain(open, id, number, document));
+    const found = await database.retryWhileUnavailable((open) => lookAgain(open, id, number, document));
     head = found.head;
     if (head && found.stored) {
       return { sessionNumber: number, lastUpdateTime: head.lastUpdateTime, seq: seqOf(found.stored, append, document) };
@@ -73,7 +73,7 @@ export async function appendEvent(database: FirestoreDatabase, heads: SessionHea
 const isTarget = ({ number }: SessionHead, { sessionNumber }: AppendTarget): boolean =>
   sessionNumber === undefined || sessionNumber === number;
 
-/** Tries while the database is out of reach, between which it is asked for some seconds each. */
+/** Attempts while the database is unreachable, each with some seconds of retries. */
 const maxOutages = 3;
 
 const busy = (error: unknown, { sessionId }: SessionKey): unknown =>
@@ -88,7 +88,7 @@ async function headOf({ collection }: OpenFirestore, id: string): Promise<Sessio
   return headIn(await collection('sessions').doc(id).get());
 }
 
-/** The session as it is now, and the event, should its history have it by now. */
+/** The current session, and the event, if it is stored already. */
 async function lookAgain(
   open: OpenFirestore,
   id: string,

@@ -13,14 +13,14 @@ import {
 import { removeHistory, writeHistory } from './firestore-histories.ts';
 import type { NewSessionRow } from './session-tables.ts';
 
-/** A larger initial state is not remembered: the document, which has room for a megabyte, holds the state already. */
+/** A larger initial state is not stored a second time, because a document is limited to one megabyte. */
 const maxInitialBytes = 64 * 1024;
-/** Tries of a commit that others' writes to the same app or user get in the way of. */
+/** Attempts of a commit that conflicts with other writes to the same app or user. */
 const maxTries = 10;
 
 /**
- * Stores a session and what it begins with. Its events are written first, where nobody sees them; then one commit makes
- * the session, or finds that there is one. Throws `session_exists`, `invalid_request` for two events of one id.
+ * Stores a session with its first events. Writes the events first, where they are not visible; then one commit creates the
+ * session, or fails because it exists. Throws `session_exists`, and `invalid_request` for two events with one id.
  */
 export async function createSession(database: FirestoreDatabase, session: NewSessionRow): Promise<void> {
   const { events, changes } = session;
@@ -29,14 +29,14 @@ export async function createSession(database: FirestoreDatabase, session: NewSes
   }
   checkChanges(changes);
   const number = randomUUID();
-  if (events.length > 0) await database.insist((open) => writeHistory(open, number, events));
+  if (events.length > 0) await database.retryWhileUnavailable((open) => writeHistory(open, number, events));
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await database.insist((open) => commit(open, session, number));
+      return await database.retryWhileUnavailable((open) => commit(open, session, number));
     } catch (error) {
       if (!isConflict(error)) throw error;
-      const there = await database.insist((open) => numberOf(open, session));
-      if (there === number) return; // the answer to our own commit was lost
+      const there = await database.retryWhileUnavailable((open) => numberOf(open, session));
+      if (there === number) return; // the response to our own commit was lost
       if (there !== undefined) {
         if (events.length > 0) await database.run((open) => removeHistory(open, number));
         throw new AppError('session_exists', `Session "${session.sessionId}" already exists`);

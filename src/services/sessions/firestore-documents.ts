@@ -9,7 +9,7 @@ export const sessionDocument = ({ appName, userId, sessionId }: SessionKey): str
 export const userDocument = ({ appName, userId }: SessionOwner): string => documentId(appName, userId);
 export const appDocument = (appName: string): string => documentId(appName);
 
-/** By what an evaluation session is found whose user is not known; `null` for other sessions. */
+/** The key for finding an evaluation session without its user; `null` for other sessions. */
 export const evaluationMark = (appName: string, sessionId: string): string | null =>
   isEvaluationSession(sessionId) ? documentId(appName, sessionId) : null;
 
@@ -18,7 +18,7 @@ export function checkChanges({ app, user, session }: StateChanges): void {
   for (const change of [app, user, session]) if (change) checkState(change.set);
 }
 
-/** Writes what changes in the states of the app and the user: key by key, so that writers of different keys do not collide. */
+/** Writes the changes of the app's and the user's state, key by key, so that writers of different keys do not conflict. */
 export function changeScopes(open: OpenFirestore, batch: Sdk.WriteBatch, key: SessionKey, changes: StateChanges): void {
   const { appName, userId } = key;
   const { app, user } = changes;
@@ -29,7 +29,7 @@ export function changeScopes(open: OpenFirestore, batch: Sdk.WriteBatch, key: Se
   if (user) write('users', userDocument(key), { appName, userId }, user);
 }
 
-/** A change as fields to merge. */
+/** A change as fields for a merge. */
 export function valuesOf({ sdk }: OpenFirestore, { removed, set }: StateChange): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const key of removed) values[fieldName(key)] = sdk.FieldValue.delete();

@@ -3,8 +3,8 @@ import type { OpenFirestore } from '../firestore/database.ts';
 import { deleteAll, documentId, type KeptText, keptText, maxCommitBytes, writeParts } from '../firestore/documents.ts';
 import type { EventRow } from './session-tables.ts';
 
-// A history has a place of its own, named by the number of its session, so that it can be written before the session is
-// there, and deleted after it is gone. What nobody deleted in the end is found in `garbage`.
+// A history is stored separately, under the number of its session, so that it can be written before the session exists and
+// deleted after it. `garbage` lists histories whose deletion may not have finished.
 
 const historyOf = ({ collection }: OpenFirestore, number: string): Sdk.DocumentReference =>
   collection('histories').doc(number);
@@ -13,14 +13,14 @@ export const eventsOf = (open: OpenFirestore, number: string): Sdk.CollectionRef
 export const partsOf = (open: OpenFirestore, number: string): Sdk.CollectionReference =>
   historyOf(open, number).collection('parts');
 
-/** An event on its way into its document. */
+/** An event for a new document. */
 export interface NewEventDocument {
   readonly id: string;
   readonly text: KeptText;
   readonly data: Sdk.DocumentData;
 }
 
-/** `attempt` names who stores it: it tells an event of our own from another's of the same id. */
+/** `attempt` identifies the append: it distinguishes our own event from another with the same id. */
 export function eventDocument({ id, invocationId, timestamp, body }: EventRow, attempt: string): NewEventDocument {
   const text = keptText(body);
   return { id: documentId(id), text, data: { id, invocationId, timestamp, attempt, ...text.fields } };
@@ -34,10 +34,10 @@ export async function writeEventParts(
   await writeParts(partsOf(open, number), `${id}-${data['attempt']}`, text);
 }
 
-/** Events that are written at once besides the limit of bytes. */
+/** Events per commit, besides the limit in bytes. */
 const maxWrites = 300;
 
-/** Writes the history of a session that is not there yet. */
+/** Writes the history of a session that does not exist yet. */
 export async function writeHistory(open: OpenFirestore, number: string, events: readonly EventRow[]): Promise<void> {
   await open.collection('garbage').doc(number).set({ since: Date.now() });
   let batch = open.db.batch();
@@ -60,17 +60,17 @@ export async function writeHistory(open: OpenFirestore, number: string, events: 
   await batch.commit();
 }
 
-/** Deletes a history that belongs to no session, and then its mark in `garbage`. */
+/** Deletes a history without a session, and then its entry in `garbage`. */
 export async function removeHistory(open: OpenFirestore, number: string): Promise<void> {
   await deleteAll(open.db, eventsOf(open, number));
   await deleteAll(open.db, partsOf(open, number));
   await open.collection('garbage').doc(number).delete();
 }
 
-/** Whoever was writing or deleting a history is done with it by now, or never will be. */
+/** After this time, a write or deletion of a history has ended or was abandoned. */
 const abandonedAfterMs = 3_600_000;
 
-/** Deletes histories that were left over. */
+/** Deletes abandoned histories. */
 export async function sweep(open: OpenFirestore): Promise<void> {
   const left = open
     .collection('garbage')

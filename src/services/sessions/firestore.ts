@@ -1,8 +1,8 @@
 import type * as Sdk from '@google-cloud/firestore';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
-import { requireCredible } from '../credible-time.ts';
 import { type FirestoreDatabase, isConflict, type OpenFirestore } from '../firestore/database.ts';
 import { documentId, readText, stateJson } from '../firestore/documents.ts';
+import { requirePlausible } from '../plausible-time.ts';
 import { appendEvent, type SessionHeads } from './firestore-append.ts';
 import { createSession } from './firestore-create.ts';
 import { appDocument, evaluationMark, sessionDocument, userDocument } from './firestore-documents.ts';
@@ -22,20 +22,20 @@ import type {
   StoredEventRow,
 } from './session-tables.ts';
 
-/** Events that are read with one request: each may have nearly a megabyte. */
+/** Events per request: each may have nearly a megabyte. */
 const readAtOnce = 50;
-/** Tries of a deletion that others write in between. */
+/** Attempts of a deletion that conflicts with other writes. */
 const maxTries = 10;
 
 /**
- * Sessions in Firestore. Any number of servers may share them: an append is one commit that asks for the session to be as
- * it was read, so of two at the same time one is repeated.
+ * Sessions in Firestore. Any number of servers may share them: an append is one commit that requires an unchanged session,
+ * so one of two concurrent appends is repeated.
  */
 export class FirestoreSessionTables implements SessionTables {
   readonly #database: FirestoreDatabase;
   readonly #heads: SessionHeads = new Map();
-  /** Appends of this process, one after the other for each session: among themselves they need not collide. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Serializes the appends of this process per session, to avoid conflicts among them. */
+  readonly #appends = new Map<string, Promise<unknown>>();
 
   constructor(database: FirestoreDatabase) {
     this.#database = database;
@@ -81,7 +81,7 @@ export class FirestoreSessionTables implements SessionTables {
   }
 
   delete(key: SessionKey, only: SessionNumber | undefined): Promise<void> {
-    return this.#database.insist(async (open) => {
+    return this.#database.retryWhileUnavailable(async (open) => {
       const ref = open.collection('sessions').doc(sessionDocument(key));
       for (let attempt = 0; ; attempt += 1) {
         const session = await ref.get();
@@ -120,13 +120,13 @@ export class FirestoreSessionTables implements SessionTables {
       await sweep(open);
       const sessions = open.collection('sessions');
       const surplus = keep === undefined ? 0 : (await sessions.count().get()).data().count - keep;
-      // Those that were written to last have waited least, so what is too old and what is too much both come first.
+      // Sorted by the last write, so sessions that are too old and those that are too many both come first.
       const { docs } = await sessions
         .orderBy('clockMs')
         .limit(limit)
         .select('appName', 'userId', 'id', 'clockMs')
         .get();
-      // So do times that were misread, but for those that lie ahead.
+      // Implausible times come first, too, except those in the future.
       const { docs: last } = await sessions
         .orderBy('clockMs', 'desc')
         .limit(1)
@@ -134,7 +134,7 @@ export class FirestoreSessionTables implements SessionTables {
         .get();
       for (const session of [...docs.slice(0, 1), ...last]) {
         const what = `Session "${session.get('id')}" of app "${session.get('appName')}"`;
-        requireCredible(Number(session.get('clockMs')), what, 'clockMs');
+        requirePlausible(Number(session.get('clockMs')), what, 'clockMs');
       }
       const isOld = (session: Sdk.DocumentSnapshot): boolean =>
         beforeMs !== undefined && Number(session.get('clockMs')) < beforeMs;
@@ -174,17 +174,17 @@ export class FirestoreSessionTables implements SessionTables {
     });
   }
 
-  /** Without a guard: runs are not kept in Firestore, so no other server takes one over. */
+  /** Without a guard: runs are not stored in Firestore, so there is no takeover. */
   async append(target: AppendTarget, event: EventRow, changes: StateChanges): Promise<Appended> {
     const id = sessionDocument(target);
-    const before = this.#turns.get(id);
+    const before = this.#appends.get(id);
     const append = (): Promise<Appended> => appendEvent(this.#database, this.#heads, { target, id, event, changes });
     const turn = before ? before.then(append, append) : append();
-    this.#turns.set(id, turn);
+    this.#appends.set(id, turn);
     try {
       return await turn;
     } finally {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+      if (this.#appends.get(id) === turn) this.#appends.delete(id);
     }
   }
 
@@ -223,7 +223,7 @@ const keyIn = (session: Sdk.DocumentSnapshot): SessionKey => ({
   sessionId: String(session.get('id')),
 });
 
-/** Sorts as the sessions do. */
+/** A text that sorts like the sessions' order of creation. */
 function placeOf(session: Sdk.DocumentSnapshot): string {
   const { seconds, nanoseconds } = session.get('createdAt') as Sdk.Timestamp;
   return `${seconds}.${String(nanoseconds).padStart(9, '0')} ${session.id}`;

@@ -1,26 +1,26 @@
 import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 import type { Event } from '../../schemas/event.ts';
 
-/** The first events of a history, in an array of their own; `size` counts the characters of their JSON. */
-export interface Remembered {
+/** The first events of a history, in a new array; `size` counts the characters of their JSON. */
+export interface CachedHistory {
   readonly events: Event[];
-  /** The number of the event after the last. */
+  /** The number of the event after the last one. */
   readonly nextSeq: number;
   readonly size: number;
 }
 
-/** What names a session in its store; never given twice. */
+/** Identifies a session in its store; never reused. */
 export type SessionNumber = number | string;
 
-/** Where a history stands in its store: events are numbered from 1, and `revision` counts changes that are no appends. */
+/** The state of a history in its store: events are numbered from 1, and `revision` counts changes other than appends. */
 export interface Position {
   readonly sessionNumber: SessionNumber;
   readonly revision: number;
-  /** The number the next event will get. */
+  /** The number of the next event. */
   readonly nextSeq: number;
 }
 
-interface Held extends ListNode<Held> {
+interface CacheEntry extends ListNode<CacheEntry> {
   readonly sessionNumber: SessionNumber;
   readonly revision: number;
   nextSeq: number;
@@ -31,12 +31,12 @@ interface Held extends ListNode<Held> {
 const defaultMaxSize = 32 * 1024 * 1024;
 
 /**
- * Histories read from a database, so that a turn reads only what was added since the last one. It never answers for
- * the store: whoever asks knows from the store how far a history goes, and reads what is missing.
+ * Caches histories of a database, so that a run reads only the new events. The store stays the authority: callers get the
+ * current position of a history from it, and read missing events.
  */
 export class HistoryCache {
-  readonly #bySession = new Map<SessionNumber, Held>();
-  readonly #recency = new LinkedList<Held>();
+  readonly #bySession = new Map<SessionNumber, CacheEntry>();
+  readonly #recency = new LinkedList<CacheEntry>();
   readonly #maxSize: number;
   #size = 0;
 
@@ -45,8 +45,8 @@ export class HistoryCache {
     this.#maxSize = maxSize;
   }
 
-  /** What is held of a history, from its first event on. */
-  find({ sessionNumber, revision, nextSeq }: Position): Remembered | undefined {
+  /** The cached events of a history, from the first on. */
+  find({ sessionNumber, revision, nextSeq }: Position): CachedHistory | undefined {
     const held = this.#bySession.get(sessionNumber);
     if (!held) return undefined;
     if (held.revision !== revision || held.nextSeq > nextSeq) {
@@ -55,16 +55,16 @@ export class HistoryCache {
     }
     this.#recency.remove(held);
     this.#recency.add(held);
-    // A copy: appends go on while the caller reads what is missing.
+    // A copy, because appends continue while the caller reads missing events.
     return { events: held.events.slice(), nextSeq: held.nextSeq, size: held.size };
   }
 
-  /** Keeps a whole history, unless more of it is held by now. `size` counts the characters of its JSON. */
+  /** Caches a whole history, unless a longer one is cached by now. `size` counts the characters of its JSON. */
   keep({ sessionNumber, revision, nextSeq }: Position, events: Event[], size: number): void {
     const old = this.#bySession.get(sessionNumber);
     if (old && old.revision === revision && old.nextSeq >= nextSeq) return;
     if (old) this.#forget(old);
-    const held: Held = {
+    const held: CacheEntry = {
       sessionNumber,
       revision,
       nextSeq,
@@ -78,7 +78,7 @@ export class HistoryCache {
     this.#grow(size);
   }
 
-  /** Adds the event of number `seq` to a history that ends right before it; others learn of it when they are read. */
+  /** Adds the event with number `seq` to a cached history that ends right before it. Does nothing otherwise. */
   add(sessionNumber: SessionNumber, seq: number, event: Event, size: number): void {
     const held = this.#bySession.get(sessionNumber);
     if (held?.nextSeq !== seq) return;
@@ -95,7 +95,7 @@ export class HistoryCache {
     }
   }
 
-  #forget(held: Held): void {
+  #forget(held: CacheEntry): void {
     this.#recency.remove(held);
     this.#bySession.delete(held.sessionNumber);
     this.#size -= held.size;

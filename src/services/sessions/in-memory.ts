@@ -23,15 +23,15 @@ import { applyDelta, applyScopedDelta, mergeState, type ScopedState, splitState 
 import { pageOf, storedEvent, windowOf } from './stored-history.ts';
 
 export interface InMemorySessionsOptions {
-  /** Sessions kept; beyond it the least recently used one is forgotten. Default: no limit. */
+  /** Number of sessions; above it the least recently used one is evicted. Default: no limit. */
   readonly maxSessions?: number;
-  /** Bytes of all sessions together, roughly; what would go beyond them is refused. Default: no limit. */
+  /** Approximate bytes of all sessions; writes beyond it are rejected. Default: no limit. */
   readonly maxBytes?: number | undefined;
-  /** Milliseconds after its last use that a session may be forgotten. Default: never. */
+  /** Milliseconds after its last use when a session may be evicted. Default: never. */
   readonly idleMs?: number;
-  /** Whether a session has a run: then it is not forgotten. */
+  /** Whether a session has a run: then it is not evicted. */
   readonly isInUse?: (key: SessionKey) => boolean;
-  /** Told of each session that was forgotten, so that what belongs to it can go too. */
+  /** Called with each evicted session, so that its artifacts and memories can be deleted. */
   readonly onEvicted?: (key: SessionKey) => void;
 }
 
@@ -48,12 +48,12 @@ interface AppRecord {
 interface StoredSession extends ListNode<StoredSession> {
   readonly key: SessionKey;
   readonly number: number;
-  /** The session's own state as it was created. */
+  /** The session's own state at its creation. */
   readonly initial: JsonObject;
-  /** The session's own state and, shared with other sessions, its user's and its app's. */
+  /** The session's own state, and its user's and its app's, which sessions share. */
   readonly state: ScopedState;
   readonly events: Event[];
-  /** Once there are so many events that looking through them takes longer. */
+  /** Event id → position. Built when there are so many events that a scan would take longer. */
   positions: Map<string, number> | undefined;
   lastUpdateTime: number;
   usedAt: number;
@@ -61,8 +61,8 @@ interface StoredSession extends ListNode<StoredSession> {
 }
 
 /**
- * Keeps sessions for the life of the process. Events are frozen when they are stored and shared with every reader, so
- * that neither an append nor a read copies history. Nothing is forgotten unless a limit is set.
+ * Stores sessions until the process ends. Events are frozen when they are stored, and shared with all readers, so neither
+ * an append nor a read copies the history. Sessions are evicted only if a limit is set.
  */
 export class InMemorySessions implements SessionService {
   readonly #apps = new Map<string, AppRecord>();
@@ -71,7 +71,7 @@ export class InMemorySessions implements SessionService {
   readonly #options: InMemorySessionsOptions;
   #created = 0;
   #bytes = 0;
-  /** Without a limit nobody asks who was used last, and keeping account of it touches the neighbours of every session used. */
+  /** Whether there is a limit. Without one, the order of use is not tracked, because that writes to other sessions' nodes. */
   readonly #forgets: boolean;
 
   constructor(options: InMemorySessionsOptions = {}) {
@@ -86,7 +86,7 @@ export class InMemorySessions implements SessionService {
     if (this.#apps.get(appName)?.users.get(userId)?.sessions.has(sessionId)) {
       throw new AppError('session_exists', `Session "${sessionId}" already exists`);
     }
-    this.#take(bytes);
+    this.#reserve(bytes);
     const app = entry(this.#apps, appName, (): AppRecord => ({ state: {}, users: new Map() }));
     const user = entry(app.users, userId, (): UserRecord => ({ state: {}, sessions: new Map() }));
     const now = Date.now();
@@ -156,7 +156,7 @@ export class InMemorySessions implements SessionService {
       throw new AppError('invalid_request', `Event "${event.id}" is stored already`);
     }
     const bytes = sizeOf(event);
-    this.#take(bytes);
+    this.#reserve(bytes);
     stored.bytes += bytes;
     const kept = storedEvent(event);
     stored.events.push(kept);
@@ -171,7 +171,7 @@ export class InMemorySessions implements SessionService {
   }
 
   async closeSession(): Promise<void> {
-    // Nothing is held for a session but its data.
+    // A session holds no resources.
   }
 
   #require(key: SessionKey, only?: Generation): StoredSession {
@@ -181,7 +181,7 @@ export class InMemorySessions implements SessionService {
     return stored;
   }
 
-  /** Finding a session counts as using it. */
+  /** Counts as a use of the session. */
   #find({ appName, userId, sessionId }: SessionKey): StoredSession | undefined {
     this.#evict();
     const users = this.#apps.get(appName)?.users;
@@ -196,8 +196,8 @@ export class InMemorySessions implements SessionService {
     return stored;
   }
 
-  /** Throws `storage_full` when there is no room. */
-  #take(bytes: number): void {
+  /** Reserves memory. Throws `storage_full` beyond the limit. */
+  #reserve(bytes: number): void {
     const { maxBytes = Infinity } = this.#options;
     if (this.#bytes + bytes > maxBytes) {
       throw new AppError(
@@ -208,7 +208,7 @@ export class InMemorySessions implements SessionService {
     this.#bytes += bytes;
   }
 
-  /** Stops at the first session that may stay: they are ordered by use, and the last may. No timer, the next caller pays. */
+  /** Evicts from the least recently used session on, until one may stay. Called on access, so there is no timer. */
   #evict(): void {
     if (!this.#forgets) return;
     const { maxSessions = Infinity, idleMs = Infinity, isInUse, onEvicted } = this.#options;
@@ -228,7 +228,7 @@ export class InMemorySessions implements SessionService {
     stored.usedAt = Date.now();
   }
 
-  /** Records of users and apps go with their last session, unless they have state to remember. */
+  /** Also removes the records of users and apps without sessions and state. */
   #remove(stored: StoredSession): void {
     const { appName, userId, sessionId } = stored.key;
     this.#bytes -= stored.bytes;
@@ -241,11 +241,11 @@ export class InMemorySessions implements SessionService {
   }
 }
 
-/** What a session and an event take besides what they say. */
+/** Memory of a session and an event, besides their content. */
 const sessionBytes = 1024;
 const eventBytes = 512;
 
-/** Roughly the bytes of an event, from what may be large in it: this is done for each event of each run. */
+/** Approximate bytes of an event. Measures only members that may be large, because it runs for each event. */
 function sizeOf({ content, actions, output, customMetadata }: Event): number {
   let size = eventBytes;
   for (const part of content?.parts ?? []) size += part.text === undefined ? roughSize(part) : part.text.length;
@@ -258,13 +258,13 @@ function sizeOf({ content, actions, output, customMetadata }: Event): number {
   return size;
 }
 
-/** Most sessions stay short, and a map of its own would double what one weighs. */
-const eventsLookedThrough = 16;
+/** Up to this many events, a scan finds a position. Most sessions stay short, and a map would double their memory. */
+const maxScannedEvents = 16;
 
-/** Where an event is in the history; `undefined` when it is not there. */
+/** The position of an event in the history, if it has it. */
 function positionOf(stored: StoredSession, id: string): number | undefined {
   const { events } = stored;
-  if (events.length > eventsLookedThrough) {
+  if (events.length > maxScannedEvents) {
     stored.positions ??= new Map(events.map((event, position) => [event.id, position]));
     return stored.positions.get(id);
   }
@@ -286,8 +286,8 @@ function snapshot({ key, number, state, lastUpdateTime }: StoredSession, events:
 
 const nothing: JsonObject = {};
 
-/** What a session begins with. */
-interface Beginning {
+/** The initial content of a session. */
+interface InitialContent {
   readonly events: Event[];
   readonly scopes: ScopedState & { readonly initial: JsonObject };
   readonly bytes: number;
@@ -296,14 +296,14 @@ interface Beginning {
 const isBlank = ({ state, events = [] }: NewSession): boolean =>
   events.length === 0 && (state === undefined || isEmpty(state));
 
-const blank = (): Beginning => ({
+const blank = (): InitialContent => ({
   events: [],
   scopes: { app: nothing, user: nothing, session: {}, initial: nothing },
   bytes: sessionBytes,
 });
 
-/** Others get their turn in between: a client may bring much. Throws `invalid_request`, `too_large`. */
-async function contentOf(options: NewSession): Promise<Beginning> {
+/** Validates and copies the initial content. Yields to the event loop, because a client may import much. Throws `invalid_request`, `too_large`. */
+async function contentOf(options: NewSession): Promise<InitialContent> {
   const copy = toJson(options.state ?? nothing) as JsonObject;
   await yieldWhenDue();
   const state = deepFreeze(copy);

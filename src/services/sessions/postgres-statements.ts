@@ -1,16 +1,16 @@
 import type { Dialect } from '../postgres/dialect.ts';
 
-/** What an append has besides its event; its values come in this order, behind the ten that each has. */
+/** The optional parts of an append statement; their values come in this order, after the ten common ones. */
 export interface AppendShape {
-  /** The run, its step and its fence. */
+  /** The run, the number of its event, and its fencing token. */
   readonly isGuarded: boolean;
-  /** What is set and removed of the session's state. */
+  /** The set and removed keys of the session's state. */
   readonly changesState: boolean;
-  /** The same of the app's and of the user's state. */
+  /** The same for the app's and the user's state. */
   readonly changesScopes: boolean;
 }
 
-/** A statement that a connection plans once, under its name. */
+/** A prepared statement: each connection plans it once, by its name. */
 export interface NamedStatement {
   readonly name: string;
   readonly text: string;
@@ -24,13 +24,13 @@ export interface SessionStatements {
   readonly create: string;
   readonly append: (shape: AppendShape) => NamedStatement;
   readonly events: string;
-  /** The same from the last one down. */
+  /** The same in descending order. */
   readonly eventsBackwards: string;
   readonly importEvents: string;
 }
 
-// The time ADK sees grows with each event, by a millisecond at least: ADK orders events by it. Where it is not what we
-// wrote last, ADK has written since, and its time counts.
+// ADK orders events by its time column, so that grows with each event by at least a millisecond. If it differs from the
+// value that we wrote last, ADK has written since, and its time is used.
 const lastUpdate = `case when clock_ms = extract(epoch from update_time) * 1000 then last_update
   else greatest(last_update, extract(epoch from update_time)::float8) end`;
 
@@ -123,7 +123,7 @@ function appendStatement(
     select num::float8 as "sessionNumber", seq::float8 as seq, last_update as "lastUpdateTime" from made`;
 }
 
-/** Writes the app's and the user's state, where there is something to write and `source` has a row. */
+/** Writes the app's and the user's state, if there are changes and `source` has a row. */
 function scopes(time: Dialect['time'], source: string, first: number): string {
   const [appSet, appRemoved, userSet, userRemoved] = [0, 1, 2, 3].map((offset) => `$${first + offset}`);
   const now = time('(extract(epoch from clock_timestamp()) * 1000)');

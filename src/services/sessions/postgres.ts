@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts';
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import { adkMs } from '../adk-time.ts';
-import { credibleTimes, incredible } from '../credible-time.ts';
+import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
 import type { PostgresDatabase, Queryable } from '../postgres/database.ts';
 import type { Dialect } from '../postgres/dialect.ts';
 import { isConflict, isOutage, sqlStateOf } from '../postgres/errors.ts';
@@ -26,14 +26,14 @@ import type {
 } from './session-tables.ts';
 
 const uniqueViolation = '23505';
-/** Events that are imported with one statement. */
+/** Imported events per statement. */
 const importedAtOnce = 500;
-/** Pauses before an append is tried again while the database is away; the last one counts for all that follow. */
+/** Pauses between attempts of an append while the database is unreachable; the last one repeats. */
 const retryPausesMs = [50, 150, 300, 500, 1_000];
-/** How long an append is tried: a restart of the database is survived in mid-run. */
-const patienceMs = 5_000;
-/** The same for what a run begins with: whoever asked for it has heard nothing yet. */
-const firstPatienceMs = 1_500;
+/** How long an append is retried: a run survives a restart of the database. */
+const retryLimitMs = 5_000;
+/** The same for the first event of a run: its client still waits for any response. */
+const firstRetryLimitMs = 1_500;
 
 const keys = `select app_name as "appName", user_id as "userId", id as "sessionId", num::float8 as place`;
 
@@ -100,7 +100,7 @@ export class PostgresSessionTables implements SessionTables {
 
   async delete({ appName, userId, sessionId }: SessionKey, only: SessionNumber | undefined): Promise<void> {
     const values = [appName, userId, sessionId, only ?? null];
-    // ADK's tables know no cascade in every version of them; ours follow by a trigger.
+    // Not every version of ADK's tables has a cascade; a trigger deletes from our own tables.
     await this.#database.query({
       name: 'agent-delete',
       text: `with gone as (delete from sessions where app_name = $1 and user_id = $2 and id = $3
@@ -118,7 +118,7 @@ export class PostgresSessionTables implements SessionTables {
 
   async outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
     const { time } = await this.#database.dialect();
-    await this.#requireCredibleTimes(time);
+    await this.#requirePlausibleTimes(time);
     const text = `${keys} from sessions where queued = 0 and (
         ($1::float8 is not null and update_time < ${time('$1::float8')}) or ($2::bigint is not null and num in (
           select num from sessions order by update_time desc, num desc offset $2::bigint)))
@@ -127,12 +127,13 @@ export class PostgresSessionTables implements SessionTables {
     return found.map(({ appName, userId, sessionId }) => ({ appName, userId, sessionId }));
   }
 
-  async #requireCredibleTimes(time: Dialect['time']): Promise<void> {
-    const { earliestMs, latestMs } = credibleTimes();
+  async #requirePlausibleTimes(time: Dialect['time']): Promise<void> {
+    const { earliestMs, latestMs } = plausibleTimes();
     const text = `${keys}, update_time::text as time from sessions
       where (update_time between ${time('$1::float8')} and ${time('$2::float8')}) is not true limit 1`;
     const [odd] = await this.#database.query<PlacedKey & { time: string }>(text, [earliestMs, latestMs]);
-    if (odd) throw incredible(`Session "${odd.sessionId}" of app "${odd.appName}"`, 'sessions.update_time', odd.time);
+    if (odd)
+      throw implausibleTime(`Session "${odd.sessionId}" of app "${odd.appName}"`, 'sessions.update_time', odd.time);
   }
 
   async events(
@@ -156,8 +157,8 @@ export class PostgresSessionTables implements SessionTables {
   }
 
   /**
-   * An answer that was lost does not say whether the event was stored, so the append is repeated until it is known:
-   * an event of the same id and body is our own.
+   * After a lost response it is unknown whether the event was stored, so the append is repeated: an event with the same id
+   * and body is our own.
    */
   async append(
     target: AppendTarget,
@@ -165,7 +166,7 @@ export class PostgresSessionTables implements SessionTables {
     changes: StateChanges,
     guard: AppendGuard | undefined,
   ): Promise<Appended> {
-    const endMs = performance.now() + (guard?.eventIndex === 0 ? firstPatienceMs : patienceMs);
+    const endMs = performance.now() + (guard?.eventIndex === 0 ? firstRetryLimitMs : retryLimitMs);
     for (let attempt = 0; ; attempt += 1) {
       const sentMs = performance.now();
       try {
@@ -179,7 +180,7 @@ export class PostgresSessionTables implements SessionTables {
           throw new AppError('invalid_request', `Event "${event.id}" is stored already`, { cause: error });
         }
         const pauseMs = retryPausesMs[attempt] ?? retryPausesMs.at(-1) ?? 0;
-        const againMs = 2 * performance.now() - sentMs + pauseMs; // if that takes as long
+        const againMs = 2 * performance.now() - sentMs + pauseMs; // the end of the next attempt, if it takes as long as this one
         if (againMs > endMs || !(isOutage(cause) || isConflict(cause))) throw error;
         await pause(pauseMs);
       }
@@ -214,7 +215,7 @@ export class PostgresSessionTables implements SessionTables {
     return (await this.#database.query<Appended>({ ...append(shape), values }))[0];
   }
 
-  /** Why nothing was appended; or, for a step that was stored before, what was. */
+  /** Why nothing was appended; or, for an event that was stored before, that event. */
   async #explain(target: AppendTarget, guard: AppendGuard | undefined): Promise<Appended> {
     const row = await this.#target(target);
     if (!row || !guard) throw new AppError('session_not_found', `Session not found: ${target.sessionId}`);
@@ -240,7 +241,7 @@ export class PostgresSessionTables implements SessionTables {
     return found && { sessionNumber: row.sessionNumber, seq: found.seq, lastUpdateTime: row.lastUpdateTime };
   }
 
-  /** What the run stored as this step: an answer only while it still owns the session. */
+  /** The stored event with this index of the run, if the run still owns the session. */
   async #storedStep(row: SessionRow, { runId, eventIndex, fencingToken }: AppendGuard): Promise<Appended | undefined> {
     const [found] = await this.#database.query<{ seq: number; stored: string }>(
       `select o.seq::float8 as seq, o.body as stored from agent_events o join sessions s on s.num = o.session_num
@@ -290,7 +291,7 @@ async function insertEvents(
 
 const setOf = (change: StateChange | undefined): string | null => (change ? toJsonb(JSON.stringify(change.set)) : null);
 
-/** Keys as they are in the database, which holds some characters only in disguise. */
+/** Keys as stored in the database, which escapes some characters. */
 const keysOf = (names: readonly string[]): string[] =>
   names.map((name) => JSON.parse(toJsonb(JSON.stringify(name))) as string);
 

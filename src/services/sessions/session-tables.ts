@@ -3,40 +3,40 @@ import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import type { Position, SessionNumber } from './history-cache.ts';
 
-/** A session as a database keeps it. States are JSON texts. */
+/** A session as a database row. States are JSON texts. */
 export interface SessionRow extends SessionKey, Position {
   readonly state: string;
   readonly appState: string | null;
   readonly userState: string | null;
-  /** How many of the events, from the first, a client brought along. */
+  /** How many events at the start a client imported. */
   readonly imported: number;
   /** Seconds since the epoch. */
   readonly lastUpdateTime: number;
 }
 
-/** An event on its way into a database. */
+/** An event for the database. */
 export interface EventRow {
   readonly id: string;
   readonly invocationId: string;
   /** Seconds since the epoch. */
   readonly timestamp: number;
-  /** Its JSON, made once; and the same as ADK keeps it. */
+  /** Its JSON, and its JSON in ADK's form. */
   readonly body: string;
   readonly eventData: string;
 }
 
-/** The same with the time ADK orders it by, in milliseconds. */
+/** The same with the time by which ADK orders it, in milliseconds. */
 export interface TimedEventRow extends EventRow {
   readonly ms: number;
 }
 
-/** What a delta does to one state: keys to delete, and values to set. */
+/** The change of one state: keys to delete, and values to set. */
 export interface StateChange {
   readonly removed: readonly string[];
   readonly set: JsonObject;
 }
 
-/** What a delta does to the states it names; `undefined` where it names none. */
+/** The changes per state; `undefined` for an unchanged one. */
 export interface StateChanges {
   readonly app: StateChange | undefined;
   readonly user: StateChange | undefined;
@@ -44,18 +44,18 @@ export interface StateChanges {
 }
 
 export interface NewSessionRow extends SessionKey {
-  /** JSON of the session's own state without what its events changed; `null` when it is empty. */
+  /** JSON of the session's own state before its events; `null` when it is empty. */
   readonly initialState: string | null;
   readonly changes: StateChanges;
   readonly events: readonly TimedEventRow[];
   readonly imported: number;
   /** Seconds since the epoch. */
   readonly lastUpdateTime: number;
-  /** The same as ADK keeps it: not before the last event, so that what is appended comes after it there, too. */
+  /** The same in ADK's form. Not before the last event, so that appended events come after it in ADK's order, too. */
   readonly updateMs: number;
 }
 
-/** Where an append goes. With a number, to the session of that number only. */
+/** The target of an append. With a number, only the session with that number. */
 export interface AppendTarget extends SessionKey {
   readonly sessionNumber: SessionNumber | undefined;
 }
@@ -64,65 +64,65 @@ export interface Appended {
   readonly sessionNumber: SessionNumber;
   readonly seq: number;
   readonly lastUpdateTime: number;
-  /** The JSON of the event a repeated append finds stored already. */
+  /** The JSON of the stored event, if the append is a repetition. */
   readonly stored?: string;
 }
 
-/** One event read back. `body` is absent for events other programs wrote: then `eventData` holds it. */
+/** A stored event. `body` is absent for events of other programs; then `eventData` has the event. */
 export interface StoredEventRow {
   readonly seq: number;
   readonly body: string | null;
   readonly eventData: string | null;
 }
 
-/** Roughly the bytes of an event. */
+/** Approximate bytes of an event. */
 export const sizeOf = ({ body, eventData }: StoredEventRow): number => (body ?? eventData ?? '').length;
 
 /** Events numbered `from` to below `to`. */
 export interface EventRange {
   readonly from: number;
   readonly to: number;
-  /** At most so many. */
+  /** Maximum number of events. */
   readonly limit: number;
-  /** No more once these are reached, roughly. */
+  /** Approximate limit in bytes. */
   readonly maxBytes: number;
-  /** From the last one down. */
+  /** In descending order. */
   readonly isDescending?: boolean;
 }
 
-/** Sessions without open runs that are too old or too many; at most `limit` of them. */
+/** Selects sessions without open runs that are too old or too many; at most `limit`. */
 export interface OutdatedBounds {
-  /** Last written to before this time. */
+  /** Sessions with their last write before this time. */
   readonly beforeMs: number | undefined;
-  /** Behind so many that were written to last. */
+  /** Sessions beyond this number of the most recently written ones. */
   readonly keep: number | undefined;
   readonly limit: number;
 }
 
 export interface PlacedKey extends SessionKey {
-  /** Where the session stands in the order of creation, as `allAfter` takes it. */
+  /** The session's position in the order of creation, for `allAfter`. */
   readonly place: number | string;
 }
 
-/** What a session store asks of its database. All of it throws `unavailable` when that is out of reach. */
+/** The statements of a session store in a database. All throw `unavailable` when it is unreachable. */
 export interface SessionTables {
-  /** Throws `session_exists`, and `invalid_request` for an event id that is used twice. */
+  /** Throws `session_exists`, and `invalid_request` for a duplicate event id. */
   create(session: NewSessionRow): Promise<void>;
   find(key: SessionKey): Promise<SessionRow | undefined>;
-  /** The first session of that id of any user of the app. */
+  /** The first session with that id, of any user of the app. */
   findByApp(appName: string, sessionId: string): Promise<SessionRow | undefined>;
   list(owner: SessionOwner): Promise<SessionRow[]>;
-  /** What was given at the session's creation as its `initialState`. */
+  /** The `initialState` from the session's creation. */
   initialState(target: AppendTarget): Promise<string | null>;
-  /** With a number, only the session of that number. */
+  /** With a number, only the session with that number. */
   delete(key: SessionKey, only: SessionNumber | undefined): Promise<void>;
-  /** Sessions behind a place (absent: all), in the order they were created, at most `limit`. */
+  /** Sessions after a position (absent: all) in the order of creation, at most `limit`. */
   allAfter(after: PlacedKey['place'] | undefined, limit: number): Promise<PlacedKey[]>;
   outdated(bounds: OutdatedBounds): Promise<SessionKey[]>;
   events(session: SessionRow, range: EventRange): Promise<StoredEventRow[]>;
-  /** The number of an event; `undefined` when the session has none of that id. */
+  /** The number of an event; `undefined` if the session has no event with that id. */
   seqOf(session: SessionRow, eventId: string): Promise<number | undefined>;
-  /** Throws `session_not_found`, `invalid_request` for an id that is stored, and `session_changed` when the guard fails. */
+  /** Throws `session_not_found`, `invalid_request` for an existing event id, and `session_changed` when the guard fails. */
   append(
     target: AppendTarget,
     event: EventRow,

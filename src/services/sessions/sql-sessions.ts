@@ -35,12 +35,13 @@ import { checkDelta, checkState } from './state-limits.ts';
 import { applyDelta, mergeState, splitState, stateChanges } from './state-scopes.ts';
 import { pageAnswer, pageRange, storedEvent, windowOf } from './stored-history.ts';
 
-/** Events of one statement: what is read at a time, so that a long history does not hold up everyone else. */
+/** Events per read, so that a long history does not block other work. */
 const eventsAtOnce = 500;
 const bytesAtOnce = 4 * 1024 * 1024;
 
 /**
- * Keeps sessions in a database: its tables decide how and where. An event is stored when its transaction is committed. Histories that were read are remembered, and only what is new is read again.
+ * Stores sessions in the tables of a database. An event is stored when its transaction is committed. Caches histories, and
+ * reads only new events.
  */
 export class SqlSessions implements SessionService, Archive {
   readonly #tables: SessionTables;
@@ -160,7 +161,7 @@ export class SqlSessions implements SessionService, Archive {
   }
 
   async closeSession(): Promise<void> {
-    // Nothing is held for a session but a copy of its history, which goes when room is needed.
+    // A session holds no resources. Its cached history is evicted when memory is needed.
   }
 
   async *allSessions(): AsyncGenerator<SessionKey, void, void> {
@@ -198,7 +199,7 @@ export class SqlSessions implements SessionService, Archive {
     return row;
   }
 
-  /** All events, or at least the last `recent` of them (0: all). */
+  /** All events, or at least the last `recent` (0: all). */
   async #history(row: SessionRow, recent = 0): Promise<readonly Event[]> {
     const held = this.#cache.find(row);
     if (held?.nextSeq === row.nextSeq) return held.events;
@@ -221,7 +222,7 @@ export class SqlSessions implements SessionService, Archive {
     return { events, size };
   }
 
-  /** The events from a number on, a few at a time. */
+  /** The events from a number on, in batches. */
   async *#batches(row: SessionRow, from: number): AsyncGenerator<{ events: Event[]; size: number }, void, void> {
     const { nextSeq: to } = row;
     for (let next = from; next < to;) {
@@ -237,7 +238,7 @@ export class SqlSessions implements SessionService, Archive {
   }
 }
 
-/** The events of a window that has begun to be read. */
+/** The first events, followed by those of the other batches. */
 async function* allOf(
   first: readonly Event[],
   rest: AsyncIterable<{ readonly events: readonly Event[] }>,
@@ -252,7 +253,7 @@ function rowOf(event: Event): EventRow {
   return { id, invocationId, timestamp, body: storedEventJson(event), eventData: toEventData(event) };
 }
 
-/** The times of ADK, which orders events by them: each later than the one before. */
+/** Adds ADK's times, by which it orders events: each later than the one before. */
 function inTime(events: readonly EventRow[]): TimedEventRow[] {
   let latest = -Infinity;
   return events.map((event) => ({ ...event, ms: (latest = Math.max(adkMs(event.timestamp), latest + 1)) }));
@@ -264,7 +265,7 @@ function eventOf({ seq, body, eventData }: StoredEventRow, { imported }: Pick<Se
   return event;
 }
 
-/** What we wrote ourselves was an event then, so it is one now. */
+/** Parses an event that this server wrote, without validation. */
 function parseStored(body: string): Event {
   const event = storedEvent(JSON.parse(body) as Event);
   rememberEventJson(event, body);
@@ -284,7 +285,7 @@ function sessionOf(row: SessionRow, events: readonly Event[]): Session {
   };
 }
 
-/** ADK keeps a `null` where a key was deleted; here it is gone. */
+/** ADK stores `null` for a deleted key; here the key is removed. */
 function stateOf(text: string | null): JsonObject {
   const state: JsonObject = {};
   if (text !== null) applyDelta(state, deepFreeze(JSON.parse(text) as JsonObject));

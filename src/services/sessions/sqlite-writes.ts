@@ -8,11 +8,11 @@ import type { WriteContext } from '../sqlite/dialect.ts';
 import { isConstraint } from '../sqlite/errors.ts';
 import type { Appended, AppendTarget, EventRow, NewSessionRow, StateChange, StateChanges } from './session-tables.ts';
 
-// What changes sessions in SQLite. Runs in the thread that writes, within a transaction.
+// The writes of sessions in SQLite. They run in the writer thread, within a transaction.
 
 const ofSession = 'id = ? and app_name = ? and user_id = ?';
 
-/** What a row of a session is written with: times have the form that its session has. */
+/** The connection, and the time format of the session. */
 interface RowContext {
   readonly connection: Connection;
   readonly form: TimeForm;
@@ -28,7 +28,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
   const times: ColumnTime[] = [];
   for (const { timestamp } of events) times.push(form.time(timestamp, times.at(-1)));
   const [created, last] = [form.time(lastUpdateTime), times.at(-1)];
-  // Not before the last event, so that what is appended comes after it.
+  // Not before the last event, so that appended events come after it.
   const updateTime = last !== undefined && last > created ? last : created;
   connection.run(`update agent_numbers set value = value + 1 where name = 'session'`);
   const number =
@@ -59,7 +59,7 @@ export function createSession({ connection, dialect }: WriteContext, session: Ne
   }
 }
 
-// Whole texts, for a statement is found by its text.
+// Constant texts, because prepared statements are cached by text.
 const writableSession = `select rowid as place, num, next_seq, state, update_time, clock_ms, last_update, fence
   from sessions where ${ofSession}`;
 const advance = 'update sessions set next_seq = ?, update_time = ?, clock_ms = ?, last_update = ?';
@@ -122,7 +122,7 @@ export function appendEvent({ connection, dialect }: WriteContext, input: Append
   return { sessionNumber: row.num, seq: row.next_seq, lastUpdateTime };
 }
 
-/** With a number, only the session of that number. */
+/** With a number, only the session with that number. */
 export function deleteSession(
   { connection }: WriteContext,
   { appName, userId, sessionId, sessionNumber }: AppendTarget,
@@ -140,8 +140,8 @@ export function deleteSession(
 }
 
 /**
- * Where a time is kept in milliseconds, the exact one stands beside it, unless what stands there is not what we wrote last:
- * then ADK has written since, and its time counts.
+ * The exact time of the last update. ADK's column has milliseconds only, so ours has the exact time; but if ADK's column
+ * differs from what we wrote last, ADK has written since, and its time is used.
  */
 export function lastUpdateOf(
   {

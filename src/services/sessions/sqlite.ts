@@ -1,6 +1,6 @@
 import type { AppendGuard } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
-import { credibleTimes, incredible } from '../credible-time.ts';
+import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { type ColumnTime, type Dialect, dialectOf } from '../sqlite/dialect.ts';
 import type { SessionNumber } from './history-cache.ts';
@@ -34,7 +34,7 @@ const rows = `select s.app_name as appName, s.user_id as userId, s.id as session
 
 const keys = 'select app_name as appName, user_id as userId, id as sessionId, num as place';
 
-/** The session tables in SQLite. One server writes to a file; ADK and tools may have it open, too. */
+/** The session tables in SQLite. Only one server may use a file; ADK and tools may have it open, too. */
 export class SqliteSessionTables implements SessionTables {
   readonly #database: SqliteDatabase;
 
@@ -89,14 +89,15 @@ export class SqliteSessionTables implements SessionTables {
   outdated({ beforeMs, keep, limit }: OutdatedBounds): Promise<SessionKey[]> {
     return this.#database.read((connection) => {
       const written = dialectOf(connection).msColumn('update_time');
-      const { earliestMs, latestMs } = credibleTimes();
+      const { earliestMs, latestMs } = plausibleTimes();
       const odd = connection.get<SessionKey & { time: ColumnTime }>(
         `${keys}, update_time as time from sessions
           where not coalesce(${written} between ? and ?, false) limit 1`,
         earliestMs,
         latestMs,
       );
-      if (odd) throw incredible(`Session "${odd.sessionId}" of app "${odd.appName}"`, 'sessions.update_time', odd.time);
+      if (odd)
+        throw implausibleTime(`Session "${odd.sessionId}" of app "${odd.appName}"`, 'sessions.update_time', odd.time);
       const sql = `${keys} from sessions where queued = 0 and (${written} < ? or num in (
           select num from sessions order by ${written} desc, num desc limit -1 offset coalesce(?, 1e15)))
         order by ${written} limit ?`;

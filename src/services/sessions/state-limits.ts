@@ -3,24 +3,24 @@ import type { JsonObject } from '../../base/json.ts';
 import { roughSize } from '../../base/rough-size.ts';
 import { isRemoval } from './state-scopes.ts';
 
-/** Keys that the state of a session may have, its user's and its app's included. */
+/** Keys in the state of a session, including its user's and its app's. */
 const maxKeys = 50_000;
-/** Keys that one event may write: each is copied several times on its way. */
+/** Keys that one event may write: each is copied several times. */
 const maxWritten = 10_000;
-/** Characters that keys and values may take as JSON, about. */
+/** Approximate characters of all keys and values as JSON. */
 const maxLength = 16_000_000;
 
-/** Values of a state are frozen, so what one takes is counted once; not what they hold, which can be much. */
+/** Lengths of top-level values. Values are frozen, so each is measured once. Nested values are not cached: there may be many. */
 const lengths = new WeakMap<object, number>();
 
-/** Throws `too_large` for a state that a session may not have: each read and each run copies it, answers hold it whole. */
+/** Throws `too_large` for a state beyond the limits: each read and each run copies it, and responses contain all of it. */
 export function checkState(state: JsonObject): void {
   const keys = Object.keys(state);
   if (keys.length > maxKeys) throw tooManyKeys();
   if (sumOf(keys, state) > maxLength) throw tooLong();
 }
 
-/** Throws `too_large` when a delta writes too much, or would let a state grow beyond its limits. */
+/** Throws `too_large` when a delta writes too much, or lets the state grow beyond its limits. */
 export function checkDelta(state: JsonObject, delta: JsonObject): void {
   let writes = false;
   for (const key in delta) writes ||= !isRemoval(delta[key]);
@@ -42,7 +42,7 @@ const tooLong = (): AppError =>
 const sumOf = (keys: readonly string[], values: JsonObject): number =>
   keys.reduce((sum, key) => sum + key.length + lengthOf(values[key]), 0);
 
-/** Characters of a value as JSON, about. */
+/** Approximate characters of a value as JSON. */
 function lengthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return roughSize(value);
   const known = lengths.get(value);

@@ -1,15 +1,15 @@
 import { define, type JsonObject } from '../../base/json.ts';
 import type { StateChange, StateChanges } from './session-tables.ts';
 
-/** What other ADK runtimes write in a delta where a key is deleted; `null` says the same. */
+/** Other ADK runtimes write this into a delta to delete a key; `null` does the same. */
 export const removedMarker = '__ADK_SENTINEL_REMOVED__';
 
-/** Keys starting with this live as long as the invocation and are never stored. */
+/** Keys with this prefix last as long as the invocation and are never stored. */
 const tempPrefix = 'temp:';
 const appPrefix = 'app:';
 const userPrefix = 'user:';
 
-/** State by scope, keys without their prefix: the shape of the tables of an ADK database. `temp:` keys are left out. */
+/** State by scope, with keys without prefix, as in the tables of an ADK database. `temp:` keys are left out. */
 export interface ScopedState {
   readonly app: JsonObject;
   readonly user: JsonObject;
@@ -27,7 +27,7 @@ export function splitState(state: JsonObject): ScopedState {
   return scoped;
 }
 
-/** One flat state with the prefixes back on. A new object; its values are shared. */
+/** One flat state, with prefixes. A new object with shared values. */
 export function mergeState({ app, user, session }: ScopedState): JsonObject {
   const state = { ...session };
   for (const key of Object.keys(app)) state[appPrefix + key] = app[key];
@@ -47,7 +47,7 @@ export function applyDelta(state: JsonObject, delta: JsonObject): void {
   }
 }
 
-/** Applies a flat delta to each scope it names. */
+/** Applies a flat delta to each of its scopes. */
 export function applyScopedDelta(state: ScopedState, delta: JsonObject): void {
   const scoped = splitState(delta);
   applyDelta(state.app, scoped.app);
@@ -55,7 +55,7 @@ export function applyScopedDelta(state: ScopedState, delta: JsonObject): void {
   applyDelta(state.session, scoped.session);
 }
 
-/** The state or delta without its `temp:` keys: the same object when it has none. */
+/** The state or delta without `temp:` keys: the same object if it has none. */
 export function withoutTemp(state: JsonObject): JsonObject {
   const keys = Object.keys(state);
   if (!keys.some((key) => key.startsWith(tempPrefix))) return state;
@@ -64,7 +64,7 @@ export function withoutTemp(state: JsonObject): JsonObject {
   return kept;
 }
 
-/** What a flat delta does to each scope it names. */
+/** The changes of a flat delta, by scope. */
 export function stateChanges(delta: JsonObject): StateChanges {
   const { app, user, session } = splitState(delta);
   return { app: changeOf(app), user: changeOf(user), session: changeOf(session) };

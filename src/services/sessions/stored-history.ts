@@ -8,7 +8,7 @@ import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { GetSessionConfig } from '../../schemas/session.ts';
 import { withoutTemp } from './state-scopes.ts';
 
-/** The event as it is stored: frozen, without `temp:` keys. The event handed in becomes the store's. */
+/** The event in its stored form: frozen, without `temp:` keys. May freeze and use the given object. */
 export function storedEvent(event: Event): Event {
   const delta = event.actions.stateDelta;
   const kept = withoutTemp(delta);
@@ -17,7 +17,7 @@ export function storedEvent(event: Event): Event {
   return deepFreeze(own);
 }
 
-/** A new array of the events a reader asked for: the last so many first, then those that are late enough. */
+/** A new array of the requested events: limited to the newest `numRecentEvents`, then filtered by `afterTimestamp`. */
 export function windowOf(events: readonly Event[], config: GetSessionConfig = {}): Event[] {
   const { numRecentEvents = 0, afterTimestamp } = config;
   const recent = events.slice(numRecentEvents > 0 ? -numRecentEvents : 0);
@@ -28,20 +28,20 @@ const defaultPageSize = 100;
 const maxPageSize = 1000;
 const maxPageBytes = 16 * 1024 * 1024;
 
-/** Which events a page covers at most: those at the positions from `start` up to, not including, `end`. */
+/** The range of a page: at most the events at the positions from `start` to before `end`. */
 export interface PageRange {
   readonly start: number;
   readonly end: number;
-  /** The page is read from its end. */
+  /** Whether the page is read from its end. */
   readonly isDescending: boolean;
   readonly maxBytes: number;
-  /** What the next page is asked for with, when this one holds so many events; `undefined` for the last one. */
+  /** The token of the next page, if this one has `count` events; `undefined` for the last page. */
   readonly tokenAfter: (count: number) => string | undefined;
 }
 
 /**
- * Works out a page among `total` events whose positions count from 0. `positionOf` finds an event by its id; it is asked
- * only for ids the page names. Throws `invalid_request`, `event_not_found`.
+ * Computes the range of a page of `total` events, with positions from 0. `positionOf` finds an event by its id; it is called
+ * only for ids in the request. Throws `invalid_request`, `event_not_found`.
  */
 export function pageRange(
   { pageSize = defaultPageSize, maxBytes = maxPageBytes, pageToken, order = 'asc', from, after, before }: EventPage,
@@ -73,7 +73,7 @@ export function pageRange(
   return { start, end, isDescending: true, maxBytes, tokenAfter };
 }
 
-/** A page of a history that is in memory. */
+/** A page of a history in memory. */
 export function pageOf(
   history: readonly Event[],
   page: EventPage,
@@ -95,7 +95,7 @@ export const pageAnswer = (events: Event[], total: number, nextPageToken: string
   ...(nextPageToken === undefined ? {} : { nextPageToken }),
 });
 
-/** Where the next page begins (going down: ends). Its form is nobody's business. */
+/** The opaque token for the start of the next page (descending: its end). */
 const tokenFor = (position: number): string => Buffer.from(`events:${position}`).toString('base64url');
 
 function positionIn(token: string): number {

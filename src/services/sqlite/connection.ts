@@ -5,23 +5,22 @@ import { pathToFileURL } from 'node:url';
 import { isBusy } from './errors.ts';
 
 /**
- * `write`: waits for another program that writes, and brings what the log holds into the file now and then.
- * `moments`: writes, too, but leaves both to others.
- * `read`: waits, among other work, for no longer than that allows.
- * `alone`: reads the file as it is, without its log and without the files through which the users of a log find each
- * other. Nobody may write to it meanwhile.
+ * `write`: waits for other writers, and does the checkpoints of the log (WAL).
+ * `inline`: writes, too, but neither waits nor does checkpoints.
+ * `read`: reads in the event loop, so it waits only briefly.
+ * `immutable`: reads the file without its log and its shared-memory file. No program may write to it meanwhile.
  */
-export type Access = 'write' | 'moments' | 'read' | 'alone';
+export type Access = 'write' | 'inline' | 'read' | 'immutable';
 
-/** Milliseconds another program may hold the database before we give up, and kilobytes of pages kept in memory. */
+/** How long to wait for another program, in milliseconds, and the page cache in kilobytes. */
 const bounds: Readonly<Record<Access, { timeout: number; cache: number }>> = {
   write: { timeout: 5000, cache: 16_000 },
-  moments: { timeout: 0, cache: 4000 },
+  inline: { timeout: 0, cache: 4000 },
   read: { timeout: 250, cache: 16_000 },
-  alone: { timeout: 250, cache: 16_000 },
+  immutable: { timeout: 250, cache: 16_000 },
 };
 
-/** Milliseconds between two tries. */
+/** Milliseconds between two attempts. */
 const pauseMs = 10;
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
@@ -30,15 +29,15 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Makes the folder of a file that is to be written. */
+  /** Creates the folder of a writable file. */
   constructor(path: string, access: Access = 'write') {
-    const readOnly = access === 'read' || access === 'alone';
+    const readOnly = access === 'read' || access === 'immutable';
     const { timeout, cache } = bounds[access];
     if (!readOnly) mkdirSync(dirname(path), { recursive: true });
-    const place = access === 'alone' ? immutable(path) : path;
+    const place = access === 'immutable' ? immutable(path) : path;
     this.#database = new DatabaseSync(place, { readOnly, timeout });
-    // Committed is durable: WAL with FULL syncs the log at each commit. What the log holds is brought into the file every
-    // 32 MB rather than every 4: an append touches the same few pages again and again.
+    // Commits are durable: WAL with FULL syncs the log at each commit. Checkpoints run every 32 MB instead of every 4, because
+    // appends change the same few pages again and again.
     if (!readOnly) {
       this.#keepLog(timeout);
       this.exec('pragma synchronous = full');
@@ -49,8 +48,8 @@ export class Connection {
   }
 
   /**
-   * Has changes kept in a log. SQLite does not wait for another program that does the same with a new file at the same
-   * moment: two that read and both want to write would wait for each other.
+   * Enables the log (WAL). With retries, because SQLite fails at once when another program does the same to a new file: two
+   * readers that both want to write would deadlock.
    */
   #keepLog(timeoutMs: number): void {
     const giveUpAt = performance.now() + timeoutMs;
@@ -74,7 +73,7 @@ export class Connection {
     return this.#prepared(sql).all(...values) as Row[];
   }
 
-  /** The rows one by one: those behind the last one that is taken are not read. */
+  /** Iterates over the rows; rows after the last consumed one are not read. */
   each<Row extends object>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
     return this.#prepared(sql).iterate(...values) as Iterable<Row>;
   }
@@ -83,7 +82,7 @@ export class Connection {
     return this.#prepared(sql).get(...values) as Row | undefined;
   }
 
-  /** Runs a statement; resolves to the number of rows it changed. */
+  /** Runs a statement. Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
 import { asAppError, isOutage } from './errors.ts';
-import { isUnavailable, LoneWrites } from './lone-writes.ts';
+import { isUnavailable, InlineWrites } from './inline-writes.ts';
 import type { WriteOutcome } from './writer.ts';
 import type { Write, WriteInput, WriteName, WriteOutput } from './writes.ts';
 
@@ -11,23 +11,23 @@ interface Waiting extends Write {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Writes of one transaction. */
+/** Writes per transaction. */
 const maxBatch = 500;
-/** How long a database that cannot be written is read before it is tried again. */
-const stopgapMs = 2_000;
+/** How long a read-only fallback is used before opening the database is tried again. */
+const fallbackMs = 2_000;
 
 /**
- * A SQLite database: a thread of its own writes, readers read where they are. While a transaction is under way, the
- * writes that come gather for the next one, so that any number of them costs one sync of the disk. Opened on first use.
+ * A SQLite database. A separate thread writes; reads run in the calling thread. Writes that arrive during a transaction
+ * form the next one, so that any number of them costs one disk sync. Opened on first use.
  */
 export class SqliteDatabase {
   readonly path: string;
-  readonly #lone: LoneWrites;
+  readonly #inline: InlineWrites;
   readonly #waiting: Waiting[] = [];
-  #underWay: Waiting[] = [];
+  #inProgress: Waiting[] = [];
   #worker: Worker | undefined;
   #reader: Connection | undefined;
-  /** When a reader of a database that could not be written is to be replaced. */
+  /** When a read-only fallback has to be replaced. */
   #readerUntilMs = Number.POSITIVE_INFINITY;
   #opening: Promise<void> | undefined;
   readonly #settledWaiters: (() => void)[] = [];
@@ -35,7 +35,7 @@ export class SqliteDatabase {
 
   constructor(path: string) {
     this.path = path;
-    this.#lone = new LoneWrites(path);
+    this.#inline = new InlineWrites(path);
   }
 
   /** Resolves when the write is committed. Throws what the write throws, and `unavailable`. */
@@ -43,12 +43,12 @@ export class SqliteDatabase {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (this.#isClosed) reject(new AppError('unavailable', 'The database is closed'));
     else this.#waiting.push({ name, input, resolve, reject });
-    // What is asked for in the same turn goes together.
-    if (this.#waiting.length === 1 && this.#underWay.length === 0) setImmediate(() => this.#send());
+    // Writes of the same event-loop iteration form one transaction.
+    if (this.#waiting.length === 1 && this.#inProgress.length === 0) setImmediate(() => this.#send());
     return promise as Promise<WriteOutput<Name>>;
   }
 
-  /** Runs short statements, synchronously. Throws `unavailable`. */
+  /** Runs short statements synchronously. Throws `unavailable`. */
   async read<T>(work: (connection: Connection) => T): Promise<T> {
     try {
       return work(await this.#open());
@@ -64,12 +64,12 @@ export class SqliteDatabase {
     await this.write('check', undefined);
   }
 
-  /** Resolves when everything that was asked for is stored and the file is closed. */
+  /** Resolves when all requested writes are stored and the file is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    while (this.#underWay.length > 0 || this.#waiting.length > 0) await this.#settled();
+    while (this.#inProgress.length > 0 || this.#waiting.length > 0) await this.#settled();
     this.#forgetReader();
-    this.#lone.end();
+    this.#inline.end();
     const worker = this.#worker;
     if (!worker) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ export class SqliteDatabase {
     await promise;
   }
 
-  /** The writer goes first: it makes the file and its tables. What it cannot write may still be read. */
+  /** The writer opens first, because it creates the file and its tables. If it cannot write, reads may still work. */
   async #open(): Promise<Connection> {
     if (this.#isClosed) throw new AppError('unavailable', 'The database is closed');
     if (performance.now() > this.#readerUntilMs) this.#forgetReader();
@@ -92,24 +92,24 @@ export class SqliteDatabase {
 
   async #openReader(): Promise<void> {
     const outage = await this.write('check', undefined).catch(unavailable);
-    // Loaded here: who keeps sessions elsewhere does not load SQLite.
+    // Loaded here, so that servers with other stores do not load SQLite.
     const { Connection: Opened } = await import('./connection.ts');
-    const { openUnwritable } = await import('./stopgap.ts');
+    const { openReadOnlyFallback } = await import('./read-only-fallback.ts');
     if (this.#isClosed) return;
     if (!outage) {
       this.#reader = new Opened(this.path, 'read');
       return;
     }
     try {
-      this.#reader = openUnwritable(this.path);
-      this.#readerUntilMs = performance.now() + stopgapMs;
+      this.#reader = openReadOnlyFallback(this.path);
+      this.#readerUntilMs = performance.now() + fallbackMs;
     } catch {
       throw outage;
     }
   }
 
-  /** It may see nothing new, and keep the writer from opening the file otherwise. */
-  #forgetStopgap(): void {
+  /** Closes the read-only fallback: it may see no new data, and may keep the writer from opening the file. */
+  #forgetFallback(): void {
     if (this.#readerUntilMs < Infinity) this.#forgetReader();
   }
 
@@ -123,25 +123,25 @@ export class SqliteDatabase {
   }
 
   #send(): void {
-    if (this.#underWay.length > 0 || this.#waiting.length === 0) return;
+    if (this.#inProgress.length > 0 || this.#waiting.length === 0) return;
     const batch = this.#waiting.splice(0, maxBatch);
-    this.#underWay = batch;
-    this.#forgetStopgap();
-    if (batch.length > 1) this.#lone.noteCrowd();
+    this.#inProgress = batch;
+    this.#forgetFallback();
+    if (batch.length > 1) this.#inline.noteConcurrentWrites();
     const [first] = batch;
-    const outcome = first && batch.length === 1 && this.#lone.perform(first);
+    const outcome = first && batch.length === 1 && this.#inline.perform(first);
     if (outcome) this.#settle([outcome]);
-    else this.#handOver(batch);
+    else this.#post(batch);
   }
 
-  #handOver(batch: readonly Waiting[]): void {
+  #post(batch: readonly Waiting[]): void {
     this.#worker ??= this.#startWorker();
     this.#worker.ref();
     try {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
       this.#worker.postMessage(batch.map(({ name, input }) => ({ name, input })));
     } catch (error) {
-      // Something in it cannot be handed over: that is a bug, but must not hold up what comes next.
+      // A value cannot be sent to the thread. That is a bug, but later writes must not be blocked.
       this.#settle(batch.map(() => ({ failure: { message: String(error) } })));
     }
   }
@@ -149,59 +149,59 @@ export class SqliteDatabase {
   #startWorker(): Worker {
     const file = `./writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
     const worker = new Worker(new URL(file, import.meta.url), { workerData: { path: this.path }, execArgv: [] });
-    worker.on('message', (outcomes: WriteOutcome[]) => this.#noteHandedOver(outcomes));
+    worker.on('message', (outcomes: WriteOutcome[]) => this.#onOutcomes(outcomes));
     worker.on('error', (error) => this.#fail(worker, error));
     worker.on('exit', () => this.#fail(worker, undefined));
     return worker;
   }
 
-  #noteHandedOver(outcomes: readonly WriteOutcome[]): void {
-    if (this.#waiting.length > 0) this.#lone.noteCrowd();
-    if (outcomes.some((outcome) => isUnavailable(outcome))) this.#lone.close();
-    else void this.#lone.open();
+  #onOutcomes(outcomes: readonly WriteOutcome[]): void {
+    if (this.#waiting.length > 0) this.#inline.noteConcurrentWrites();
+    if (outcomes.some((outcome) => isUnavailable(outcome))) this.#inline.close();
+    else void this.#inline.open();
     this.#settle(outcomes);
   }
 
   #settle(outcomes: readonly WriteOutcome[]): void {
-    const done = this.#underWay;
-    this.#underWay = [];
-    if (outcomes.some((outcome) => 'value' in outcome)) this.#forgetStopgap();
+    const done = this.#inProgress;
+    this.#inProgress = [];
+    if (outcomes.some((outcome) => 'value' in outcome)) this.#forgetFallback();
     this.#send();
-    // An idle writer keeps no process alive.
-    if (this.#underWay.length === 0) this.#worker?.unref();
+    // An idle writer does not keep the process alive.
+    if (this.#inProgress.length === 0) this.#worker?.unref();
     for (const [index, { resolve, reject }] of done.entries()) {
       const outcome = outcomes[index];
       if (outcome && 'value' in outcome) resolve(outcome.value);
       else reject(errorOf(outcome));
     }
-    this.#tellSettled();
+    this.#resolveSettled();
   }
 
-  /** A writer that ended in the middle of a batch: whether that was stored, nobody knows. The next write starts another. */
+  /** Handles the end of a writer during a batch: it is unknown whether the batch was stored. The next write starts a new writer. */
   #fail(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    const lost = this.#underWay.splice(0);
+    const lost = this.#inProgress.splice(0);
     for (const { reject } of lost) {
       reject(new AppError('unavailable', 'The writer of the database ended', { cause, retryAfter: 2 }));
     }
     this.#send();
-    this.#tellSettled();
+    this.#resolveSettled();
   }
 
-  /** Resolves when a batch is done, for better or worse. */
+  /** Resolves when a batch has succeeded or failed. */
   #settled(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#settledWaiters.push(resolve);
     return promise;
   }
 
-  #tellSettled(): void {
+  #resolveSettled(): void {
     for (const tell of this.#settledWaiters.splice(0)) tell();
   }
 }
 
-/** Gives the error if the disk is to blame, and throws any other. */
+/** Returns the error if it is a failure of the disk; throws any other. */
 function unavailable(error: unknown): AppError {
   if (error instanceof AppError && error.code === 'unavailable') return error;
   throw error;

@@ -1,24 +1,24 @@
 import { adkMs } from '../adk-time.ts';
 import type { Connection } from './connection.ts';
 
-/** What a time column holds. */
+/** A value of a time column. */
 export type ColumnTime = number | string;
 
-/** One of the forms that ADKs keep times in. */
+/** One of the time formats of ADK. */
 export interface TimeForm {
-  /** A time in seconds as a column holds it; later than `before`, a time of the same form. */
+  /** Converts seconds to a column value, later than `before`, which has the same format. */
   readonly time: (seconds: number, before?: ColumnTime) => ColumnTime;
-  /** An event's JSON as its column holds it, of an event in the JSON of ADK for TypeScript and its time in seconds. */
+  /** The value of the event column, from an event in the JSON of ADK for TypeScript and its time in seconds. */
   readonly eventData: (json: string, seconds: number) => string;
 }
 
-/** ADK for TypeScript: whole milliseconds, within events, too. */
+/** ADK for TypeScript: whole milliseconds, also inside events. */
 const milliseconds: TimeForm = {
   time: (exact, before) => Math.max(adkMs(exact), Number(before ?? -Infinity) + 1),
   eventData: (json) => json,
 };
 
-/** `SqliteSessionService` of ADK for Python: seconds, as exactly as they are given. */
+/** `SqliteSessionService` of ADK for Python: seconds with full precision. */
 const seconds: TimeForm = {
   time: (exact, before) => (before === undefined || exact > Number(before) ? exact : nextMicro(Number(before)) / 1e6),
   eventData: inSeconds,
@@ -38,32 +38,32 @@ const texts: TimeForm = {
 
 const nextMicro = (exact: number): number => Math.round(exact * 1e6) + 1;
 
-/** Years that a calendar of Python has, written with four digits. */
+/** Years that Python's calendar can write with four digits. */
 const earliestTextMicro = Date.UTC(100, 0) * 1000;
 const latestTextMicro = Date.UTC(9999, 11, 31) * 1000;
 
-/** ADK for Python takes the time within an event for one in seconds. */
+/** ADK for Python expects the time inside an event in seconds. */
 function inSeconds(json: string, timestamp: number): string {
   return JSON.stringify({ ...(JSON.parse(json) as object), timestamp });
 }
 
-/** How the tables of a database differ from those of ADK for TypeScript. */
+/** Differences between the tables of a database and those of ADK for TypeScript. */
 export interface Dialect {
-  /** The form for a row whose session has a time like this one, or for a new session. */
+  /** The format for rows of a session with a time like this one; without it, for a new session. */
   readonly form: (like?: ColumnTime) => TimeForm;
   /** The seconds of a time column. */
   readonly seconds: (time: ColumnTime) => number;
-  /** Whether it holds more than whole milliseconds. */
+  /** Whether it is more precise than milliseconds. */
   readonly isExact: (time: ColumnTime) => boolean;
-  /** An SQL expression for the milliseconds of a time column; null for what is no time. */
+  /** An SQL expression for the milliseconds of a time column; null for an invalid time. */
   readonly msColumn: (column: string) => string;
   readonly hasEventSequence: boolean;
 }
 
 /**
- * How the tables of an open database are made: ADK for TypeScript keeps times as numbers of milliseconds, ADK for Python
- * as numbers of seconds (`SqliteSessionService`: REAL) or as texts (`DatabaseSessionService`: VARCHAR keys). Texts count
- * in any of them, for SQLite keeps what it is given, and a session goes on in the form it has.
+ * The dialect of an open database. ADK for TypeScript stores times as milliseconds, ADK for Python as seconds
+ * (`SqliteSessionService`: REAL) or as texts (`DatabaseSessionService`: VARCHAR keys). Texts are read in all of them, because
+ * SQLite does not enforce column types, and a session keeps its format.
  */
 export function dialectOf(connection: Connection): Dialect {
   const known = dialects.get(connection);
@@ -96,7 +96,7 @@ function readDialect(connection: Connection): Dialect {
   };
 }
 
-/** Of a number of seconds, or of a text with up to six digits behind the second; 0 for what is no time. */
+/** From a number of seconds, or a text with up to six decimal places; 0 for an invalid time. */
 function secondsOf(time: ColumnTime): number {
   if (typeof time === 'number') return time;
   const whole = Date.parse(`${time.slice(0, 19).replace(' ', 'T')}Z`) / 1000;
@@ -104,7 +104,7 @@ function secondsOf(time: ColumnTime): number {
   return (whole * 1e6 + micros) / 1e6 || 0;
 }
 
-/** What a write works with: the connection of its transaction. */
+/** The context of a write: the connection of its transaction. */
 export interface WriteContext {
   readonly connection: Connection;
   readonly dialect: Dialect;

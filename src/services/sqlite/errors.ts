@@ -1,9 +1,9 @@
 import { AppError } from '../../base/errors.ts';
 
-/** Seconds after which a client may try again when the database cannot be used. */
+/** Seconds after which a client may retry when the database cannot be used. */
 const retryAfter = 2;
 
-/** SQLite's primary result codes that speak of the disk or the file rather than of the statement. */
+/** SQLite's primary result codes for failures of the disk or the file, not of the statement. */
 const outages: Readonly<Record<number, string>> = {
   5: 'The database is in use by another program',
   6: 'The database is in use by another program',
@@ -19,7 +19,7 @@ const busyCodes = new Set([5, 6]);
 const full = 13;
 const cannotOpen = 14;
 const constraint = 19;
-/** There is no room for the index of the log. */
+/** No disk space for the shared-memory index of the log. */
 const noRoomForIndex = 4874;
 
 function resultCode(error: unknown): number | undefined {
@@ -28,18 +28,18 @@ function resultCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** Whether another program has the file to itself. */
+/** Whether another program has locked the file. */
 export const isBusy = (error: unknown): boolean => busyCodes.has(resultCode(error) ?? 0);
 
 export const isConstraint = (error: unknown): boolean => resultCode(error) === constraint;
 
-/** Whether the whole transaction is lost, and the connection better opened anew. */
+/** Whether the whole transaction is lost, so that the connection should be reopened. */
 export const isOutage = (error: unknown): boolean => (resultCode(error) ?? 0) in outages;
 
-/** What the folder of a file may answer. */
+/** Error codes of creating the folder of a file. */
 const folderFaults = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOSPC', 'EIO']);
 
-/** What a caller sees of a failed statement. */
+/** The error for callers of a failed statement. */
 export function asAppError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const message = folderFaults.has(code) ? outages[cannotOpen] : outages[resultCode(error) ?? 0];

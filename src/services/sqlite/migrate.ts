@@ -5,8 +5,8 @@ import { isOutage } from './errors.ts';
 import { adkTables, helpfulIndexes, migrations } from './migrations.ts';
 
 /**
- * Brings the tables up to date, one program after the other, and says what is special about them. Throws
- * `ConfigurationException` for tables this version cannot use.
+ * Migrates the tables, one program after the other. Returns their dialect. Throws `ConfigurationException` for tables that
+ * this version cannot use.
  */
 export function migrate(connection: Connection): Dialect {
   connection.exec('begin immediate');
@@ -42,7 +42,7 @@ function bringUpToDate(connection: Connection): void {
   connection.exec(helpfulIndexes);
 }
 
-/** Whether the tables are those of this version, as they are. */
+/** Whether the tables are those of this version and need no migration. */
 export function isUpToDate(connection: Connection): boolean {
   const made = connection.get(`select 1 from sqlite_master where type = 'table' and name = 'agent_schema'`);
   return made !== undefined && versionOf(connection) === migrations.length;
@@ -51,7 +51,7 @@ export function isUpToDate(connection: Connection): boolean {
 const versionOf = (connection: Connection): number =>
   connection.get<{ version: number | null }>('select max(version) as version from agent_schema')?.version ?? 0;
 
-/** Before its schema had a version, ADK for Python kept actions as pickles, which are code to whoever reads them. */
+/** Before its schema had a version, ADK for Python stored actions as pickles, which execute code when they are read. */
 function refusePickles(connection: Connection): void {
   const columns = connection.all<{ name: string }>('select name from pragma_table_info(?)', 'events');
   if (columns.length === 0 || columns.some(({ name }) => name === 'event_data')) return;

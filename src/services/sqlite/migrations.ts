@@ -1,7 +1,7 @@
 // The same tables as in PostgreSQL, for the same reasons (see services/postgres/migrations.ts). Times are milliseconds
-// since the epoch, as ADK for TypeScript keeps them, unless another ADK made the tables (dialect.ts).
+// since the epoch, as in ADK for TypeScript, unless another ADK created the tables (dialect.ts).
 
-/** The tables of ADK. All statements leave alone what is there. */
+/** The tables of ADK. No statement changes an existing table. */
 export const adkTables = `
 create table if not exists adk_internal_metadata (key text not null, value text not null, primary key (key));
 create table if not exists app_states (
@@ -19,20 +19,20 @@ create table if not exists events (
 insert or ignore into adk_internal_metadata values ('schema_version', '1');
 `;
 
-/** Made again at each start: an ADK that was here meanwhile has dropped them. */
+/** Created again at each start, because ADK drops them. */
 export const helpfulIndexes = `
 create index if not exists agent_sessions_num on sessions (num);
 create index if not exists agent_sessions_of_owner on sessions (app_name, user_id);
 create index if not exists agent_sessions_ready on sessions (ready_at) where queued > 0;
 `;
 
-/** Whether a column that holds seconds has milliseconds: 1e11 seconds are the year 5138, 1e11 milliseconds 1973. */
+/** Whether a column of seconds contains milliseconds: 1e11 seconds are the year 5138, 1e11 milliseconds 1973. */
 const isMistaken = (table: string, column: string): string => `typeof(${column}) = 'real' and ${column} > 1e11
   and exists (select 1 from pragma_table_info('${table}') where name = '${column}' and upper(type) = 'REAL')`;
 
 const sameSession = 'id = new.session_id and app_name = new.app_name and user_id = new.user_id';
 
-/** Our part, step by step. A step that has been released is never changed; a new one is added. */
+/** The migrations of our part. A released step never changes; changes are new steps. */
 export const migrations: readonly string[] = [
   `
 alter table sessions add column num integer;

@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Writer } from './writer.ts';
 import type { Write } from './writes.ts';
 
-// The thread that writes to one database, so that the disk holds up nobody else. Each message is a batch of writes; a
-// batch is one transaction, and its answer is sent when that is committed.
+// The thread that writes to one database, so that the disk does not block the event loop. Each message is a batch of
+// writes; a batch is one transaction, and its outcome is sent after the commit.
 
 const writer = new Writer((workerData as { path: string }).path);
 

@@ -11,23 +11,23 @@ export interface WriteFailure {
   readonly code?: ErrorCode;
   readonly message: string;
   readonly retryAfter?: number;
-  /** What SQLite said, for the log. */
+  /** SQLite's message, for the log. */
   readonly cause?: string;
 }
 export type WriteOutcome = { readonly value: unknown } | { readonly failure: WriteFailure };
 
-/** Writes to a database file that it opens first, and anew after each failure of the disk. */
+/** Writes to a database file. Opens it on first use, and again after each failure of the disk. */
 export class Writer {
   readonly #path: string;
   #opened: WriteContext | undefined;
-  /** Which file was opened first. */
+  /** The identity of the file that was opened first. */
   #file: string | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Does all of it in one transaction, for which it waits; returns when that is committed. */
+  /** Runs a batch in one transaction, for whose lock it waits. Returns after the commit. */
   perform(batch: readonly Write[]): WriteOutcome[] {
     if (this.#isFileLost()) return batch.map(() => ({ failure: failureOf(lostFile) }));
     try {
@@ -42,10 +42,10 @@ export class Writer {
     }
   }
 
-  /** Gets ready for writes that are done at once or not at all; says whether it could. The tables have to be up to date. */
-  openForMoments(): boolean {
+  /** Opens the file for `performAtOnce`. Returns whether it succeeded. The tables have to be migrated. */
+  openForInlineWrites(): boolean {
     try {
-      const connection = new Connection(this.#path, 'moments');
+      const connection = new Connection(this.#path, 'inline');
       this.#opened = { connection, dialect: dialectOf(connection) };
       this.#file = fileAt(this.#path);
       return true;
@@ -54,7 +54,7 @@ export class Writer {
     }
   }
 
-  /** Does it if that is possible at once: not when another program is writing, for one. */
+  /** Runs a write if that is possible without waiting. Returns `undefined` if not, such as while another program writes. */
   performAtOnce(write: Write): WriteOutcome | undefined {
     const opened = this.#opened;
     if (!opened || this.#isFileLost()) return undefined;
@@ -90,7 +90,7 @@ export class Writer {
   }
 }
 
-/** What is written to a file without a name is lost; and in another file, what is known of runs and sessions is wrong. */
+/** Writes to a deleted file would be lost; and for a new file, the cached runs and sessions would be wrong. */
 const lostFile = new AppError(
   'unavailable',
   'The file of the database was deleted or replaced: put it back, or start the server again',
@@ -118,7 +118,7 @@ function complete(context: WriteContext, batch: readonly Write[]): WriteOutcome[
   return outcomes;
 }
 
-/** Performs one write: when it fails, it alone is undone. Throws when the transaction is lost. */
+/** Performs one write. If it fails, only this write is rolled back. Throws when the whole transaction is lost. */
 function attempt(context: WriteContext, write: Write, hasCompany: boolean): WriteOutcome {
   const { connection } = context;
   if (hasCompany) connection.run('savepoint one');

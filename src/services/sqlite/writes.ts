@@ -23,11 +23,11 @@ import {
 import { appendEvent, createSession, deleteSession } from '../sessions/sqlite-writes.ts';
 import type { WriteContext } from './dialect.ts';
 
-/** Everything that changes a database, by name: what the writing thread can be asked to do. */
+/** All writes to a database, by name: the operations of the writer thread. */
 export const writes = {
-  /** Finds out whether the database can be written. */
+  /** Checks whether the database is writable. */
   check({ connection }: WriteContext): void {
-    // Changes nothing, but is written all the same: a transaction without writes needs neither the right nor room.
+    // Writes without a change: a transaction without writes would need neither permission nor disk space.
     connection.run('update agent_schema set applied_at = applied_at');
   },
   appendEvent,
@@ -59,7 +59,7 @@ export type WriteName = keyof typeof writes;
 export type WriteInput<Name extends WriteName> = Parameters<(typeof writes)[Name]>[1];
 export type WriteOutput<Name extends WriteName> = ReturnType<(typeof writes)[Name]>;
 
-/** One thing to do; `input` is what the named write takes. */
+/** One write; `input` is the argument of the named operation. */
 export interface Write {
   readonly name: WriteName;
   readonly input: unknown;

@@ -12,7 +12,7 @@ export interface VertexPlace {
 
 export interface VertexAccess {
   readonly token?: GoogleToken | undefined;
-  /** Where the API is, instead of at Google. */
+  /** The URL of the API; default: Google's. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -28,12 +28,12 @@ interface VertexRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE' | 'PATCH';
 }
 
-/** How long a long-running operation is waited for, and between looks at it. */
+/** Time limit and poll intervals of a long-running operation. */
 const operationLimitMs = 30_000;
-const firstLookMs = 50;
-const longestLookMs = 2000;
+const minPollMs = 50;
+const maxPollMs = 2000;
 
-/** Vertex AI's REST API (v1beta1), at one resource. */
+/** Vertex AI's REST API (v1beta1) for one resource. */
 export class VertexApi {
   readonly resource: string;
   readonly #place: VertexPlace;
@@ -54,8 +54,8 @@ export class VertexApi {
   }
 
   /**
-   * One request. `path` is a full name or what is below the resource (`/sessions`). Answers of 404 and 409 are the
-   * caller's; others that are no success throw `invalid_request` with what the service says.
+   * Sends one request. `path` is a full name, or a path below the resource (`/sessions`). Returns responses with 404 and 409;
+   * other failures throw `invalid_request` with the service's message.
    */
   async call(path: string, { query = {}, body, method }: VertexRequest = {}): Promise<VertexAnswer> {
     const url = this.#url(`v1beta1/${path.startsWith('/') ? this.resource + path : path}`);
@@ -68,7 +68,7 @@ export class VertexApi {
     return this.#read(answer);
   }
 
-  /** A file with what is to be known of it, in one request. */
+  /** Uploads a file with its metadata, in one request. */
   async upload(path: string, about: JsonObject, text: string): Promise<VertexAnswer> {
     const form = new FormData();
     form.append('metadata', new Blob([JSON.stringify(about)], { type: 'application/json' }));
@@ -85,7 +85,7 @@ export class VertexApi {
   async *list(path: string, key: string, query: Readonly<Record<string, string>> = {}): AsyncGenerator<JsonObject> {
     let pageToken = '';
     do {
-      const { status, body } = await this.insist(() =>
+      const { status, body } = await this.retryWhileUnavailable(() =>
         this.call(path, { query: { pageSize: '100', ...query, ...(pageToken !== '' && { pageToken }) } }),
       );
       if (status !== 200) throw this.notThere();
@@ -95,23 +95,23 @@ export class VertexApi {
     } while (pageToken !== '');
   }
 
-  /** Looks at a long-running operation until it is done. Throws `timed_out`, and what the operation failed with. */
+  /** Polls a long-running operation until it has ended. Throws `timed_out`, or the operation's failure. */
   async finished(operation: JsonObject): Promise<JsonObject> {
     const name = textIn(operation['name']);
     const { project, location } = this.#place;
     let latest = operation;
     let path = `projects/${project}/locations/${location}/operations/${name.split('/').at(-1) ?? ''}`;
-    let waitMs = firstLookMs;
-    for (let waited = 0; latest['done'] !== true; waited += waitMs, waitMs = Math.min(longestLookMs, waitMs * 2)) {
+    let waitMs = minPollMs;
+    for (let waited = 0; latest['done'] !== true; waited += waitMs, waitMs = Math.min(maxPollMs, waitMs * 2)) {
       if (waited >= operationLimitMs) {
         throw new AppError('timed_out', `"${this.resource}" did not finish within ${operationLimitMs / 1000} s`);
       }
       await this.#connection.pause(waitMs);
       const looked = path;
-      const { status, body } = await this.insist(() => this.call(looked));
+      const { status, body } = await this.retryWhileUnavailable(() => this.call(looked));
       if (status === 200) latest = body;
       else if (path === name) throw new AppError('internal', `The operation "${name}" is not known any more`);
-      else path = name; // some are known by their full names only
+      else path = name; // some operations exist only under their full name
     }
     const failure = latest['error'];
     if (!isJsonObject(failure)) return latest;
@@ -119,9 +119,9 @@ export class VertexApi {
     throw new AppError(code, `"${this.resource}": ${textIn(failure['message'], 'the operation failed')}`);
   }
 
-  /** Repeats what is unavailable for some seconds. */
-  insist<Result>(act: () => Promise<Result>): Promise<Result> {
-    return this.#connection.insist(act);
+  /** Repeats `act` for some seconds while it throws `unavailable`. */
+  retryWhileUnavailable<Result>(act: () => Promise<Result>): Promise<Result> {
+    return this.#connection.retryWhileUnavailable(act);
   }
 
   pause(ms: number): Promise<void> {
@@ -151,7 +151,7 @@ export class VertexApi {
     const { status } = answer;
     if (answer.ok && isJsonObject(body)) return { status: 200, body };
     if (status === 404 || status === 409) return { status, body: {} };
-    if (status === 413) throw new AppError('too_large', `"${this.resource}" takes no request that large`);
+    if (status === 413) throw new AppError('too_large', `"${this.resource}" does not accept such a large request`);
     const failure = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : {};
     const message = textIn(failure['message'], `it answered ${status}`).slice(0, 500);
     throw new AppError('invalid_request', `"${this.resource}": ${message}`);
@@ -160,5 +160,5 @@ export class VertexApi {
 
 const alreadyExists = 6;
 
-/** What a service sent as a text; anything else counts as absent. */
+/** The value if it is a text; anything else counts as absent. */
 export const textIn = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise);

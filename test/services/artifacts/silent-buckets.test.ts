@@ -24,7 +24,7 @@ const kinds = [
     isUpload: (request: string) => request.includes('partNumber='),
     uploads: 2, // at once
     taken: 1,
-    open: (url: string) => new S3Bucket({ bucket: 'agents', endpoint: url, silenceMs: limitMs }),
+    open: (url: string) => new S3Bucket({ bucket: 'agents', endpoint: url, idleTimeoutMs: limitMs }),
   },
   {
     name: 'Google Cloud Storage',

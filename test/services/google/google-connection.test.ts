@@ -68,8 +68,8 @@ it('repeats what is out of reach, and nothing else', async () => {
   const patient = connection();
   let tries = 0;
 
-  expect((await patient.insist(() => patient.fetch(double.url))).status).toBe(200);
-  const refused = patient.insist(() => {
+  expect((await patient.retryWhileUnavailable(() => patient.fetch(double.url))).status).toBe(200);
+  const refused = patient.retryWhileUnavailable(() => {
     tries += 1;
     return Promise.reject(new AppError('invalid_request', 'no'));
   });

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
-/** Milliseconds for which the other side of a transfer may be silent while it is waited for. */
-export const silenceMs = 30_000;
+/** Milliseconds without progress after which a transfer fails. */
+export const idleTimeoutMs = 30_000;
 
-/** Reads a stream, which fails when nothing comes of it for so long. */
-export async function* unlessSilent(body: Readable, limitMs: number): AsyncGenerator<Uint8Array, void, void> {
+/** Reads a stream. Throws when no data comes for `limitMs`. */
+export async function* readWithIdleTimeout(body: Readable, limitMs: number): AsyncGenerator<Uint8Array, void, void> {
   const wait = (): NodeJS.Timeout => setTimeout(() => body.destroy(silent(limitMs)), limitMs);
   let timer = wait();
   try {
@@ -18,8 +18,8 @@ export async function* unlessSilent(body: Readable, limitMs: number): AsyncGener
   }
 }
 
-/** Lets `send` read the bytes, and aborts its signal when it neither asks for more nor comes to its end for so long. */
-export async function sendUnlessSilent(
+/** Calls `send` with the bytes. Aborts its signal when it neither reads more nor ends for `limitMs`. */
+export async function sendWithIdleTimeout(
   bytes: AsyncIterable<Uint8Array>,
   limitMs: number,
   send: (bytes: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>,
@@ -44,4 +44,4 @@ export async function sendUnlessSilent(
   }
 }
 
-const silent = (limitMs: number): Error => new Error(`Nothing came or went for ${limitMs / 1000} s`);
+const silent = (limitMs: number): Error => new Error(`No data was transferred for ${limitMs / 1000} s`);

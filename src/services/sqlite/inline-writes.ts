@@ -1,25 +1,25 @@
 import type { WriteOutcome, Writer } from './writer.ts';
 import type { Write, WriteName } from './writes.ts';
 
-/** Milliseconds that a write may keep everyone waiting. After one that took longer, none is done here 50 times as long. */
+/** Milliseconds that a write may block the event loop. After a slower one, none runs here for 50 times its duration. */
 const quickMs = 4;
 const restFactor = 50;
-/** The same after writes that came together: they will again. */
-const crowdMs = 50;
-/** Of so many writes one goes to the thread, which brings the log into the file when it has grown. */
+/** The pause after concurrent writes, in milliseconds: more of them are likely. */
+const concurrencyPauseMs = 50;
+/** One of so many writes goes to the thread, which does the checkpoints of the log. */
 const inARow = 200;
 
-/** What takes no longer than its sync, whatever the database holds. */
+/** Writes that take no longer than their disk sync, independent of the size of the database. */
 const short: ReadonlySet<WriteName> = new Set(['appendEvent', 'enqueueRun', 'tryStartRun', 'finishRun']);
 
 /**
- * Does writes on the thread that asks for them. The way to another thread and back takes as long as the sync of a quick
- * disk, so a write that is alone is done sooner here, and holds nobody up for longer than a larger request does. Without,
- * the median append of a client that is alone takes 20 to 40 % longer, and the quickest tenth 6 to 14 %.
+ * Runs writes in the calling thread. A round trip to another thread takes as long as the sync of a fast disk, so a single
+ * write ends sooner here, and blocks the event loop no longer than a larger request does. Without this, the median append
+ * of a single client takes 20 to 40 % longer, and the fastest tenth 6 to 14 %.
  */
-export class LoneWrites {
+export class InlineWrites {
   readonly #path: string;
-  /** There is none before the database is up to date, nor after a failure of its disk. */
+  /** Absent before the database is migrated, and after a failure of its disk. */
   #writer: Writer | undefined;
   #restUntilMs = 0;
   #count = 0;
@@ -29,21 +29,21 @@ export class LoneWrites {
     this.#path = path;
   }
 
-  /** To be told when the database is up to date and can be written. */
+  /** Call it when the database is migrated and writable. */
   async open(): Promise<void> {
     if (this.#writer) return;
     const { Writer: Opened } = await import('./writer.ts');
     if (this.#writer || this.#isEnded) return;
     const writer = new Opened(this.#path);
-    if (writer.openForMoments()) this.#writer = writer;
+    if (writer.openForInlineWrites()) this.#writer = writer;
   }
 
-  /** To be told of writes that came together. */
-  noteCrowd(): void {
-    this.#restUntilMs = Math.max(this.#restUntilMs, performance.now() + crowdMs);
+  /** Call it for concurrent writes. */
+  noteConcurrentWrites(): void {
+    this.#restUntilMs = Math.max(this.#restUntilMs, performance.now() + concurrencyPauseMs);
   }
 
-  /** Nothing is done when it gives `undefined`. */
+  /** Returns `undefined` if it did not run the write. */
   perform({ name, input }: Write): WriteOutcome | undefined {
     const startMs = performance.now();
     if (!this.#writer || startMs < this.#restUntilMs || !short.has(name)) return undefined;
@@ -56,7 +56,7 @@ export class LoneWrites {
     return outcome;
   }
 
-  /** Closes the file until it is opened again. */
+  /** Closes the file until the next `open`. */
   close(): void {
     this.#writer?.close();
     this.#writer = undefined;

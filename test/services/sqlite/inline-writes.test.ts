@@ -8,7 +8,7 @@ import { newEvent } from '../../../src/core/new-event.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';
-import { LoneWrites } from '../../../src/services/sqlite/lone-writes.ts';
+import { InlineWrites } from '../../../src/services/sqlite/inline-writes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-lone-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -103,7 +103,7 @@ it('acknowledges nothing that goes to a file that was taken away, and goes on wh
 
 it('leaves one of many to the thread, which brings the log into the file', async () => {
   const { path, sessions } = await open('log.db');
-  const lone = new LoneWrites(path);
+  const lone = new InlineWrites(path);
   await lone.open();
   const write = { name: 'tryStartRun', input: { replicaId: 'here', ref: { session: 1, id: 'none' } } } as const;
 

@@ -4,16 +4,16 @@ import { isBusy } from './errors.ts';
 import { isUpToDate } from './migrate.ts';
 
 /**
- * A reader of a database that cannot be written now: where there is no room, or no right, for the files beside it, it is
- * read without them. Throws when it cannot be read either.
+ * Opens a database read-only that cannot be written now. If there is no disk space or no permission for the files beside
+ * it, reads it without them. Throws when it cannot be read, either.
  */
-export function openUnwritable(path: string): Connection {
+export function openReadOnlyFallback(path: string): Connection {
   try {
     return upToDate(path, 'read');
   } catch (error) {
-    // What the log holds would be missing; and somebody may be writing.
+    // The content of the log would be missing, and another program may be writing.
     if (isBusy(error) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) throw error;
-    return upToDate(path, 'alone');
+    return upToDate(path, 'immutable');
   }
 }
 
