@@ -112,7 +112,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     folders: [apps.base, process.cwd()],
     log: isTerminal ? undefined : log,
   });
-  const surroundings = {
+  const environment = {
     loader,
     services,
     models: createModelRegistry({ env, register: handedIn?.models ?? [] }),
@@ -127,13 +127,13 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
       timeoutMs: config.runTimeout,
     },
   };
-  const runner = new Runner({ ...surroundings, queue, onBusy: config.onBusy });
+  const runner = new Runner({ ...environment, queue, onBusy: config.onBusy });
   const { runTtl: runTtlMs, maxBackgroundRuns } = config;
   const runs = new RunService({ runner, queue, services, log, durable, runTtlMs, maxBackgroundRuns });
   const prices = loadPrices(config.prices);
   const folderOf = folderIn(apps, loader, handedIn?.folders ?? [config.agents]);
-  const evaluations = new Evaluations({ ...surroundings, folderOf, prices });
-  const tryTool = toolTrier(surroundings);
+  const evaluations = new Evaluations({ ...environment, folderOf, prices });
+  const tryTool = toolTrier(environment);
   return {
     apps,
     loader,
@@ -215,6 +215,6 @@ function pluginsFor(config: Config, log: Log): Plugin[] {
   const names = new Set<string>(plugins);
   const isLocal = isLoopback(host) && developmentOf(config).has('evaluation');
   if (cassettes !== undefined || isLocal) names.add('replay');
-  const surroundings = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLocal ? '/' : '.') };
-  return [...names].map((name) => pluginNamed(name, surroundings));
+  const environment = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLocal ? '/' : '.') };
+  return [...names].map((name) => pluginNamed(name, environment));
 }

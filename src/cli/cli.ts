@@ -6,13 +6,13 @@ import { helpText } from './help.ts';
 import { loadConfig } from './load-config.ts';
 import { UsageError } from './usage-error.ts';
 
-export interface Surroundings {
+export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
 }
 
 /** Runs the command line and returns the exit code: 0, 1 for a failure, 2 for a usage error. */
-export async function runCommand(argv: readonly string[], { env, cwd }: Surroundings): Promise<number> {
+export async function runCommand(argv: readonly string[], { env, cwd }: CommandContext): Promise<number> {
   try {
     const line = parseCommandLine(argv, commands);
     if (line.wantsHelp) {
@@ -32,7 +32,7 @@ export async function runCommand(argv: readonly string[], { env, cwd }: Surround
 }
 
 /** Imports commands on demand, so that `--help` and usage errors are answered at once. */
-async function execute(line: CommandLine, config: Config, { env, cwd }: Surroundings): Promise<number> {
+async function execute(line: CommandLine, config: Config, { env, cwd }: CommandContext): Promise<number> {
   const [operand] = line.operands;
   if (line.command === 'run') {
     const { chat } = await import('./chat.ts');

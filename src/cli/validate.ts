@@ -57,7 +57,7 @@ export async function validate(config: Config, { dir, json, cwd }: ValidateOptio
   return ok ? 0 : 1;
 }
 
-interface Surroundings {
+interface CheckContext {
   readonly loader: DirectoryLoader;
   readonly models: ModelRegistry;
   /** Warnings of the loader. */
@@ -65,7 +65,7 @@ interface Surroundings {
 }
 
 /** Loads and checks one app. Does not close it: the process ends soon. */
-async function report(name: string, { loader, models, said }: Surroundings): Promise<AppReport> {
+async function report(name: string, { loader, models, said }: CheckContext): Promise<AppReport> {
   const faults: Finding[] = [];
   said.length = 0;
   try {

@@ -3,29 +3,29 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentLoader, App, Plugin } from '../core/runtime.ts';
 import { textOf } from '../schemas/content.ts';
 import { eventJson } from '../schemas/event.ts';
-import { type AgentSurroundings, runCase } from './case-run.ts';
+import { type AgentEnvironment, runCase } from './case-run.ts';
 import type { EvalFiles } from './eval-files.ts';
 import { answersPlugin, comparable, messagesOf, sorted, storable } from './recorded-session.ts';
 
 const ending = '.json';
-/** Names of tests that are to fail end with this, as in ADK. */
-const failsOnPurpose = '_xfail';
+/** Names of tests that are expected to fail end with this, as in ADK. */
+const expectedFailure = '_xfail';
 
 type Verdict = 'PASSED' | 'FAILED' | 'SKIPPED' | 'XFAIL' | 'XPASS';
 
 /**
- * The tests of apps, as ADK for Python has them: sessions in files of the folder `tests` of an app, which are played again
- * with what the models answered then. A name may have its ending or not.
+ * The tests of apps, as in ADK for Python: recorded sessions in the folder `tests` of an app, which are replayed with the
+ * recorded model responses. A name may have its extension or not.
  */
 export class AppTests {
   readonly #loader: AgentLoader;
   readonly #files: EvalFiles;
-  readonly #surroundings: AgentSurroundings;
+  readonly #environment: AgentEnvironment;
 
-  constructor(loader: AgentLoader, files: EvalFiles, surroundings: AgentSurroundings) {
+  constructor(loader: AgentLoader, files: EvalFiles, environment: AgentEnvironment) {
     this.#loader = loader;
     this.#files = files;
-    this.#surroundings = surroundings;
+    this.#environment = environment;
   }
 
   /** File names, sorted. */
@@ -33,7 +33,7 @@ export class AppTests {
     return (await this.#files.list(appName, 'test')).map((id) => `${id}${ending}`);
   }
 
-  /** Throws `not_found`, and `invalid_request` for what is no test. */
+  /** Throws `not_found`, and `invalid_request` for an invalid test. */
   async get(appName: string, name: string): Promise<JsonObject> {
     const text = await this.#files.read(appName, 'test', idOf(name));
     if (text === undefined) throw noTest(name);
@@ -42,7 +42,7 @@ export class AppTests {
     throw new AppError('invalid_request', `Test "${name}" is not a JSON object`);
   }
 
-  /** Writes a session as a test and gives the name of its file. */
+  /** Saves a session as a test. Returns its file name. */
   async save(appName: string, name: string, session: JsonObject): Promise<string> {
     const id = idOf(name);
     await this.#files.write(appName, 'test', id, `${JSON.stringify(sorted(session), undefined, 2)}\n`);
@@ -54,7 +54,7 @@ export class AppTests {
     if (!(await this.#files.remove(appName, 'test', idOf(name)))) throw noTest(name);
   }
 
-  /** Asks the models anew what the user of a test asked, or of all, and keeps what came of it. */
+  /** Records a test again, or all tests, with new responses of the models. */
   async rebuild(appName: string, name: string | undefined, signal: AbortSignal): Promise<void> {
     const app = await this.#loader.loadAgent(appName);
     for (const one of await this.#chosen(appName, name)) {
@@ -62,11 +62,11 @@ export class AppTests {
       const events = eventsOf(session);
       if (messagesOf(events).length === 0) continue;
       const { lastUpdateTime: _, ...rest } = session;
-      await this.save(appName, one, { ...rest, events: storable(await this.#play(app, events, signal)) });
+      await this.save(appName, one, { ...rest, events: storable(await this.#replay(app, events, signal)) });
     }
   }
 
-  /** Plays a test, or all, and tells in lines of text how that went: for people, in the manner of pytest. */
+  /** Replays a test, or all tests. Yields the report as lines of text, in the style of pytest. */
   async *run(appName: string, name: string | undefined, signal: AbortSignal): AsyncGenerator<string, void, void> {
     const app = await this.#loader.loadAgent(appName);
     const chosen = await this.#chosen(appName, name);
@@ -83,14 +83,14 @@ export class AppTests {
   }
 
   async #verdict(app: App, name: string, faults: string[], signal: AbortSignal): Promise<Verdict> {
-    const isToFail = idOf(name).endsWith(failsOnPurpose);
+    const isToFail = idOf(name).endsWith(expectedFailure);
     try {
       const events = eventsOf(await this.get(app.name, name));
       if (textOf(messagesOf(events)[0]) === '') {
         faults.push('it has no message of a user to begin with');
         return 'SKIPPED';
       }
-      const actual = comparable(await this.#play(app, events, signal, answersPlugin(events)));
+      const actual = comparable(await this.#replay(app, events, signal, answersPlugin(events)));
       faults.push(...differences(comparable(events), actual));
     } catch (error) {
       signal.throwIfAborted();
@@ -100,19 +100,19 @@ export class AppTests {
     return faults.length > 0 ? 'FAILED' : 'PASSED';
   }
 
-  /** The events of a session in which the user says the same. Throws when the conversation breaks off. */
-  async #play(app: App, events: readonly JsonObject[], signal: AbortSignal, answers?: Plugin): Promise<JsonObject[]> {
-    const { plugins = [], ...surroundings } = this.#surroundings;
+  /** Runs a new session with the same user messages. Returns its events. Throws when the conversation fails. */
+  async #replay(app: App, events: readonly JsonObject[], signal: AbortSignal, answers?: Plugin): Promise<JsonObject[]> {
+    const { plugins = [], ...environment } = this.#environment;
     const messages = messagesOf(events).values();
     const release = this.#loader.retain?.(app);
     try {
       const { session, errorMessage } = await runCase(
-        { ...surroundings, plugins: answers ? [...plugins, answers] : plugins },
+        { ...environment, plugins: answers ? [...plugins, answers] : plugins },
         {
           app,
           evalCase: { evalId: 'test', creationTimestamp: 0 },
           next: async () => messages.next().value,
-          tape: undefined,
+          cassette: undefined,
           signal,
         },
       );
@@ -155,7 +155,7 @@ function eventsOf({ events }: JsonObject): JsonObject[] {
   return Array.isArray(events) ? events.filter(isJsonObject) : [];
 }
 
-/** What is in one list of events and not in the other. */
+/** The events that are in only one of the lists. */
 function differences(expected: readonly string[], actual: readonly string[]): string[] {
   const missing = without(expected, actual).map((event) => `- ${event}`);
   return [...missing, ...without(actual, expected).map((event) => `+ ${event}`)];

@@ -22,7 +22,7 @@ export interface JudgingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Applies the metrics to what happened. Throws only when the signal aborts. */
+/** Applies the metrics to a conversation. Throws only when the signal aborts. */
 export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
   const { evalSetId, evalCase, run, metrics, repetition } = options;
   const expected = evalCase.conversation;
@@ -33,11 +33,11 @@ export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
     evalMetricResults: [],
   }));
   const overall: EvalMetricResult[] = [];
-  for (const { metric, asked } of metrics) {
+  for (const { metric, settings } of metrics) {
     await yieldWhenDue();
     const { ask, errors, agents, prices, signal } = options;
     const applied = await applyMetric(metric, {
-      metric: asked,
+      metric: settings,
       evalCase,
       actual,
       expected,
@@ -69,7 +69,7 @@ export async function judge(options: JudgingOptions): Promise<EvalCaseResult> {
   };
 }
 
-/** The result of a case that could not even be begun. */
+/** The result of a case that could not be started. */
 export function unrunnable(
   evalSetId: string,
   { evalId }: EvalCase,
@@ -90,14 +90,14 @@ export function unrunnable(
   };
 }
 
-/** As many turns as were expected: those that were not reached say nothing. */
+/** Adds empty turns for expected turns that were not reached. */
 function aligned(actual: readonly Invocation[], expected: readonly Invocation[]): Invocation[] {
   return expected.map(
     ({ userContent }, index) => actual[index] ?? { invocationId: '', userContent, creationTimestamp: 0 },
   );
 }
 
-/** The first turn without an answer is where the conversation broke off; later ones were not reached. */
+/** The fault of a turn in a failed conversation: it failed in the first turn without an answer; later ones were not reached. */
 function faultOfTurn({ errorMessage, invocations }: CaseRun, index: number): string | undefined {
   if (errorMessage === undefined) return undefined;
   const last = invocations.length - 1;
@@ -106,14 +106,14 @@ function faultOfTurn({ errorMessage, invocations }: CaseRun, index: number): str
   return index === brokeOff ? `The run failed: ${errorMessage}` : `Not reached: ${errorMessage}`;
 }
 
-/** The result, with why the turn could not be run before the metric's own reason. */
+/** The result, with the turn's fault before the metric's own reason. */
 function withFault(result: EvalMetricResult, fault: string | undefined): EvalMetricResult {
   if (fault === undefined) return result;
   const { rubricScores = [] } = result.details;
   return { ...result, details: { rubricScores: [{ rubricId: 'run', rationale: fault }, ...rubricScores] } };
 }
 
-/** Failed when anything failed, passed when something passed; what was not evaluated does not count, as in ADK. */
+/** Failed if any metric failed, else passed if any passed. Metrics that were not evaluated do not count, as in ADK. */
 function finalStatus(results: readonly EvalMetricResult[]): EvalStatus {
   const statuses = results.map((result) => result.evalStatus);
   if (statuses.includes(evalStatus.failed)) return evalStatus.failed;

@@ -20,10 +20,10 @@ import type { SpanSink } from '../telemetry/spans.ts';
 import { invocationsOf, withoutOwnKeys } from './invocations.ts';
 import type { NextMessage } from './simulated-user.ts';
 
-/** What runs the agents of an evaluation: as the server's runs have it, but for the services. */
-export interface AgentSurroundings {
+/** What the agents of an evaluation run with: the same as in the server's runs, except for the services. */
+export interface AgentEnvironment {
   readonly models: ModelRegistry;
-  /** Asked before the app's own; those that record and replay are left out: an evaluation has its own. */
+  /** Called before the app's plugins. Without `record` and `replay`: an evaluation has its own. */
   readonly plugins?: readonly Plugin[];
   readonly traces?: SpanSink;
   readonly log?: RunLog;
@@ -32,10 +32,10 @@ export interface AgentSurroundings {
   readonly runConfig?: RunConfig;
 }
 
-/** The cassette of a case, and whether it is made or played. */
-export interface CaseTape {
+/** The cassette of a case, and whether to record or replay it. */
+export interface CaseCassette {
   readonly mode: 'record' | 'recorded';
-  /** The app's folder, and the cassette's below it. */
+  /** The app's folder, and the cassette's folder below it. */
   readonly root: string;
   readonly dir: string;
 }
@@ -44,28 +44,28 @@ export interface CaseRunOptions {
   readonly app: App;
   readonly evalCase: EvalCase;
   readonly next: NextMessage;
-  readonly tape: CaseTape | undefined;
+  readonly cassette: CaseCassette | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What came of holding a conversation once. */
+/** The outcome of one conversation. */
 export interface CaseRun {
   readonly session: Session;
   readonly artifacts: InMemoryArtifacts;
   readonly invocations: readonly Invocation[];
-  /** Why the conversation broke off, in the turn after the last whole one. */
+  /** Why the conversation failed, in the turn after the last complete one. */
   readonly errorMessage?: string;
 }
 
-const usualUser = 'test_user_id';
+const defaultUser = 'test_user_id';
 
 /**
- * Holds the conversation of a case. It has services of its own, so that cases know nothing of one another and change
- * nothing for the app's users. Throws only when the signal aborts or the session cannot be made.
+ * Runs the conversation of a case. It has its own services, so that cases do not affect each other or the app's users.
+ * Throws only when the signal aborts or the session cannot be created.
  */
-export async function runCase(surroundings: AgentSurroundings, options: CaseRunOptions): Promise<CaseRun> {
+export async function runCase(environment: AgentEnvironment, options: CaseRunOptions): Promise<CaseRun> {
   const { next, signal } = options;
-  const conversation = new Conversation(surroundings, options);
+  const conversation = new Conversation(environment, options);
   await conversation.begin();
   for (;;) {
     signal.throwIfAborted();
@@ -81,7 +81,7 @@ export async function runCase(surroundings: AgentSurroundings, options: CaseRunO
   }
 }
 
-/** A session of its own, and the agent that talks in it. */
+/** One conversation with an agent, in its own session. */
 class Conversation {
   readonly #options: CaseRunOptions;
   readonly #services = {
@@ -93,19 +93,19 @@ class Conversation {
   readonly #key: SessionKey;
   /** Seconds of each turn so far. */
   readonly #durations: number[] = [];
-  #said = 0;
+  #sentMessages = 0;
 
-  constructor({ plugins = [], ...surroundings }: AgentSurroundings, options: CaseRunOptions) {
-    const { app, evalCase, tape } = options;
+  constructor({ plugins = [], ...environment }: AgentEnvironment, options: CaseRunOptions) {
+    const { app, evalCase, cassette } = options;
     this.#options = options;
     const others = plugins.filter(({ name }) => name !== 'record' && name !== 'replay');
     this.#runner = new Runner({
-      ...surroundings,
+      ...environment,
       services: this.#services,
-      plugins: [...others, ...tapePlugins(tape)],
+      plugins: [...others, ...cassettePlugins(cassette)],
       loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
     });
-    const userId = evalCase.sessionInput?.userId || usualUser;
+    const userId = evalCase.sessionInput?.userId || defaultUser;
     this.#key = { appName: app.name, userId, sessionId: evaluationPrefix + randomUUID() };
   }
 
@@ -122,13 +122,13 @@ class Conversation {
     });
   }
 
-  /** Runs the agent for one message. Gives what went wrong, when the model or the agent says that something did. */
+  /** Runs the agent for one message. Returns the error of the last event, if it has one. */
   async say(message: Content): Promise<string | undefined> {
-    const { tape, signal } = this.#options;
+    const { cassette, signal } = this.#options;
     const { events } = await this.#session();
     const newMessage = withCallIds({ ...message, role: message.role ?? 'user' }, events);
-    const stateDelta = tapeState(tape, this.#said);
-    this.#said += 1;
+    const stateDelta = cassetteState(cassette, this.#sentMessages);
+    this.#sentMessages += 1;
     const request = { ...this.#key, newMessage, streaming: false, ...(stateDelta && { stateDelta }) };
     const begun = performance.now();
     let last: Event | undefined;
@@ -143,7 +143,7 @@ class Conversation {
   async end(errorMessage?: string): Promise<CaseRun> {
     const session = await this.#session();
     return {
-      session: { ...session, state: withoutOwnKeys(session.state), events: session.events.map(withoutTape) },
+      session: { ...session, state: withoutOwnKeys(session.state), events: session.events.map(withoutCassetteState) },
       artifacts: this.#services.artifacts,
       invocations: await this.turns(),
       ...(errorMessage !== undefined && { errorMessage }),
@@ -153,29 +153,29 @@ class Conversation {
   async #session(): Promise<Session> {
     const session = await this.#services.sessions.getSession(this.#key);
     if (session) return session;
-    throw new AppError('session_not_found', `Session "${this.#key.sessionId}" is gone`);
+    throw new AppError('session_not_found', `Session "${this.#key.sessionId}" does not exist any more`);
   }
 }
 
-function tapePlugins(tape: CaseTape | undefined): Plugin[] {
-  if (!tape) return [];
-  return [tape.mode === 'record' ? recordPlugin(tape) : replayPlugin(tape)];
+function cassettePlugins(cassette: CaseCassette | undefined): Plugin[] {
+  if (!cassette) return [];
+  return [cassette.mode === 'record' ? recordPlugin(cassette) : replayPlugin(cassette)];
 }
 
-function tapeState(tape: CaseTape | undefined, index: number): State | undefined {
-  if (!tape) return undefined;
-  const config = { dir: tape.dir, user_message_index: index, streaming_mode: 'none' };
-  return { [tape.mode === 'record' ? recordKey : replayKey]: config };
+function cassetteState(cassette: CaseCassette | undefined, index: number): State | undefined {
+  if (!cassette) return undefined;
+  const config = { dir: cassette.dir, user_message_index: index, streaming_mode: 'none' };
+  return { [cassette.mode === 'record' ? recordKey : replayKey]: config };
 }
 
-/** The event without what it told the cassette: whoever goes on with the session talks with the agent itself. */
-function withoutTape(event: Event): Event {
+/** The event without the cassette's state keys, so that the session can be continued with the real agent. */
+function withoutCassetteState(event: Event): Event {
   const { stateDelta } = event.actions;
   if (!Object.hasOwn(stateDelta, recordKey) && !Object.hasOwn(stateDelta, replayKey)) return event;
   return { ...event, actions: { ...event.actions, stateDelta: withoutOwnKeys(stateDelta) } };
 }
 
-/** Who evaluates an agent runs its code: what went wrong is theirs to know. */
+/** The full error: clients that may evaluate an agent may run its code, so they may see it. */
 function inWords(error: unknown): string {
   return error instanceof AppError ? `${describeError(error).code}: ${errorText(error)}` : errorText(error);
 }

@@ -10,7 +10,7 @@ import {
 } from '../schemas/eval-result.ts';
 import { isLowerBetter } from './metrics/all-metrics.ts';
 
-/** What is different in a later run. A case regressed when its status, or a metric's status or score, got worse. */
+/** Compares two runs. A case regressed when its status, or a metric's status or score, got worse. */
 export function compareRuns(before: EvalSetResult, after: EvalSetResult): RunComparison {
   const earlier = byCase(before);
   const later = byCase(after);
@@ -87,7 +87,7 @@ interface Sides {
   readonly lowerIsBetter?: boolean;
 }
 
-/** Differences of rounding are none. */
+/** Smaller differences are rounding errors. */
 const tolerance = 1e-9;
 
 function changeOf({ statusBefore, statusAfter, before, after, lowerIsBetter = false }: Sides): Change {
@@ -96,12 +96,12 @@ function changeOf({ statusBefore, statusAfter, before, after, lowerIsBetter = fa
   if (rank(statusAfter) !== rank(statusBefore))
     return rank(statusAfter) < rank(statusBefore) ? 'regressed' : 'improved';
   if (before === undefined || after === undefined || Math.abs(after - before) < tolerance) return 'same';
-  // A limit that is kept has no better and worse: times and tokens vary.
+  // Values within their limit count as the same, because times and tokens vary.
   if (lowerIsBetter && statusAfter !== evalStatus.failed) return 'same';
   return after < before === !lowerIsBetter ? 'regressed' : 'improved';
 }
 
-/** Failed, not evaluated, passed. Values that are only told do not count. */
+/** Ranks failed, not evaluated, passed. Values that are only reported do not count. */
 const rank = (status: EvalStatus): number => [0, 2, 0, 1, 2][status] ?? 0;
 
 function worstStatus(statuses: readonly EvalStatus[]): EvalStatus | undefined {
@@ -111,7 +111,7 @@ function worstStatus(statuses: readonly EvalStatus[]): EvalStatus | undefined {
 const worst = (results: readonly EvalCaseResult[]): EvalStatus | undefined =>
   worstStatus(results.map((result) => result.finalEvalStatus));
 
-/** One that got worse outweighs all that got better. */
+/** One regression outweighs all improvements. */
 function worstChange(found: readonly Change[]): Change {
   const relevant: readonly Change[] = found.filter((change) => change !== 'added' && change !== 'missing');
   return changes.find((change) => relevant.includes(change)) ?? 'same';

@@ -7,30 +7,30 @@ import { isWithin } from '../loaders/agent-folders.ts';
 
 export type FileKind = 'set' | 'result' | 'test';
 
-/** Where the files of a kind are, below the app's folder, and how their names end: as ADK has it. */
+/** The folder below the app's, and the extension, per kind of file: as in ADK. */
 const places = {
   set: { folder: '', ending: '.evalset.json' },
   result: { folder: '.adk/eval_history', ending: '.evalset_result.json' },
   test: { folder: 'tests', ending: '.json' },
 } as const;
 
-/** The longest file name that common file systems take, in bytes. */
+/** The longest file name in common file systems, in bytes. */
 const maxNameBytes = 255;
 
-/** The evaluation files of apps, as text by id. Ids are file names: what is no plain name names no file. */
+/** The evaluation files of apps, as texts by id. Ids become file names: an id that is not a plain name has no file. */
 export interface EvalFiles {
   /** Ids, sorted. */
   list(appName: string, kind: FileKind): Promise<string[]>;
   read(appName: string, kind: FileKind, id: string): Promise<string | undefined>;
-  /** Readers see the old text or the new one, never half of it. */
+  /** Atomic: readers see the old text or the new one. */
   write(appName: string, kind: FileKind, id: string, text: string): Promise<void>;
-  /** False when there was none. */
+  /** Returns false if the file did not exist. */
   remove(appName: string, kind: FileKind, id: string): Promise<boolean>;
 }
 
 /**
- * Files beside the apps. `folderOf` gives the real path of an app's folder and throws `app_not_found`; an app made in
- * code has none, and its files are kept in memory.
+ * Files in the folders of the apps. `folderOf` returns the real path of an app's folder and throws `app_not_found`; an app
+ * made in code has no folder, and its files are kept in memory.
  */
 export function evalFiles(folderOf: (appName: string) => Promise<string | undefined>): EvalFiles {
   const memory = new Map<string, EvalFiles>();
@@ -50,7 +50,7 @@ export function evalFiles(folderOf: (appName: string) => Promise<string | undefi
 }
 
 function filesIn(root: string): EvalFiles {
-  /** The real folder of a kind; `undefined` when there is none. Throws when it is a link that leads out. */
+  /** The real folder of a kind; `undefined` if it does not exist. Throws for a link that leads out of the app's folder. */
   const realFolder = async (kind: FileKind): Promise<string | undefined> => {
     const real = await realpath(join(root, places[kind].folder)).catch(ignoringAbsence);
     if (real !== undefined && !isWithin(root, real)) throw leadsOut(places[kind].folder);
@@ -104,7 +104,7 @@ async function replaceFile(folder: string, name: string, text: string): Promise<
   const draft = join(folder, `.draft-${randomUUID()}`);
   try {
     await writeFile(draft, text, { flag: 'wx' });
-    await rename(draft, join(folder, name)); // a link is replaced and not followed
+    await rename(draft, join(folder, name)); // replaces a link instead of following it
   } finally {
     await rm(draft, { force: true });
   }
@@ -127,7 +127,7 @@ function fileName(kind: FileKind, id: string): string | undefined {
   return isPlain ? name : undefined;
 }
 
-/** Makes a folder below the root, unless a link on the way leads out. */
+/** Creates a folder below the root. Throws if a link on the path leads out. */
 async function makeFolder(root: string, folder: string): Promise<void> {
   if (folder === '') return;
   await makeFolder(root, dirname(folder) === '.' ? '' : dirname(folder));

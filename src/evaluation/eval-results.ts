@@ -15,12 +15,12 @@ export class EvalResults {
     this.#files = files;
   }
 
-  /** Ids, oldest first as far as their names tell. */
+  /** Ids, sorted: the time at their end makes runs of one set oldest first. */
   list(appName: string): Promise<string[]> {
     return this.#files.list(appName, 'result');
   }
 
-  /** Throws `eval_not_found`, and `invalid_request` when the file holds no result. */
+  /** Throws `eval_not_found`, and `invalid_request` for an invalid file. */
   async get(appName: string, resultId: string): Promise<EvalSetResult> {
     const text = await this.#files.read(appName, 'result', resultId);
     if (text === undefined) throw new AppError('eval_not_found', `Evaluation result not found: ${resultId}`);
@@ -34,12 +34,12 @@ export class EvalResults {
     }
   }
 
-  /** The session of an evaluated case, and which one it was, when one of the results has it. */
+  /** The session of an evaluated case with its title, if one of the latest results contains it. */
   async sessionOf(appName: string, sessionId: string): Promise<{ session: Session; title: string } | undefined> {
     const newestFirst = (await this.list(appName)).toSorted((a, b) => secondsIn(b) - secondsIn(a));
     for (const resultId of newestFirst.slice(0, searchedResults)) {
       const text = await this.#files.read(appName, 'result', resultId);
-      if (!text?.includes(sessionId)) continue; // parsing them all would take long
+      if (!text?.includes(sessionId)) continue; // avoids parsing all files
       const { evalCaseResults } = await this.get(appName, resultId);
       const found = evalCaseResults.find((result) => result.sessionId === sessionId);
       if (!found?.sessionDetails) continue;
@@ -68,7 +68,7 @@ export class EvalResults {
   }
 }
 
-/** As `EvalSetResult.parse`, a case at a time: a result may hold thousands. */
+/** Like `EvalSetResult.parse`, but one case at a time: a result may have thousands. */
 async function parseResult(json: unknown): Promise<EvalSetResult> {
   if (!isJsonObject(json)) return EvalSetResult.parse(json);
   const { eval_case_results: snake, evalCaseResults: cases = snake, ...rest } = json;
@@ -81,17 +81,17 @@ async function parseResult(json: unknown): Promise<EvalSetResult> {
   return result;
 }
 
-/** Results a session is looked for in: anybody may ask for one that never was. */
+/** Results that are searched for a session: clients may request sessions that never existed. */
 const searchedResults = 100;
 
-/** When a result was made, as its id ends. */
+/** The time of a result, from the end of its id. */
 const secondsIn = (resultId: string): number => Number(resultId.slice(resultId.lastIndexOf('_') + 1)) || 0;
 
-/** The id of a result: the UI of ADK puts the same together from app, set and time. */
+/** The id of a result. ADK's web UI builds the same id from app, set and time. */
 export const resultIdOf = (appName: string, setId: string, seconds: number): string =>
   `${appName}_${setId}_${seconds}`.replaceAll('/', '_');
 
-/** Those of the ids that name runs of a set, newest first. */
+/** The ids of the runs of a set, newest first. */
 export function runsOf(appName: string, setId: string, resultIds: readonly string[]): string[] {
   const start = resultIdOf(appName, setId, 0).slice(0, -1);
   const own = resultIds.filter((id) => id.startsWith(start) && /^\d+(?:\.\d+)?$/.test(id.slice(start.length)));

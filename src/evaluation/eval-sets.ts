@@ -6,16 +6,16 @@ import type { EvalFiles } from './eval-files.ts';
 import { legacySet } from './legacy-sets.ts';
 import { snakeSpelled } from './spelling.ts';
 
-/** ADK's rule for new sets; files of other names are read all the same. */
+/** ADK's rule for the ids of new sets; existing files with other names can be read. */
 const setIdPattern = /^[A-Za-z0-9_]+$/;
 const maxSetIdLength = 200;
-/** Cases of one set: it is read, checked and written as a whole. */
+/** Cases per set: a set is read, validated and written as a whole. */
 const maxCases = 5_000;
 
-/** The evaluation sets of apps. Changes of one set happen one after the other. */
+/** The evaluation sets of apps. Changes to one set run one after the other. */
 export class EvalSets {
   readonly #files: EvalFiles;
-  /** The last change under way, by app and set. */
+  /** The last change in progress, by app and set. */
   readonly #changes = new Map<string, Promise<unknown>>();
 
   constructor(files: EvalFiles) {
@@ -26,7 +26,7 @@ export class EvalSets {
     return this.#files.list(appName, 'set');
   }
 
-  /** Throws `eval_not_found`, and `invalid_request` when the file holds no set. */
+  /** Throws `eval_not_found`, and `invalid_request` for an invalid file. */
   async get(appName: string, setId: string): Promise<EvalSet> {
     const text = await this.#files.read(appName, 'set', setId);
     if (text === undefined) throw setNotFound(setId);
@@ -76,7 +76,7 @@ export class EvalSets {
     return found;
   }
 
-  /** Throws `eval_exists` when the set has a case of that id, and `too_large` when it has no room. */
+  /** Throws `eval_exists` when the set has a case with that id, and `too_large` when the set is full. */
   addCase(appName: string, setId: string, evalCase: EvalCase): Promise<void> {
     return this.#change(appName, setId, (set) => {
       if (indexOf(set, evalCase.evalId) >= 0) throw caseExists(evalCase.evalId, setId);
@@ -85,7 +85,7 @@ export class EvalSets {
     });
   }
 
-  /** Throws `eval_not_found` when the set has no case of that id. */
+  /** Throws `eval_not_found` when the set has no case with that id. */
   updateCase(appName: string, setId: string, evalCase: EvalCase): Promise<void> {
     return this.#change(appName, setId, (set) => {
       if (indexOf(set, evalCase.evalId) < 0) throw caseNotFound(evalCase.evalId);
@@ -116,7 +116,7 @@ export class EvalSets {
   async #alone<T>(appName: string, setId: string, work: () => Promise<T>): Promise<T> {
     const key = JSON.stringify([appName, setId]);
     const before = this.#changes.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work); // a failure is told to whoever asked for it
+    const mine = before.then(work, work); // a failure of `before` reaches its own caller
     this.#changes.set(key, mine);
     try {
       return await mine;
@@ -130,10 +130,10 @@ function checkCount(count: number, setId: string): void {
   if (count > maxCases) throw new AppError('too_large', `Evaluation set "${setId}" may hold at most ${maxCases} cases`);
 }
 
-/** `smoke` of `agents/weather/smoke.evalset.json`. */
+/** `smoke` for `agents/weather/smoke.evalset.json`. */
 export const setIdOfFile = (file: string): string => basename(file).replace(/(?:\.evalset|\.test)?\.json$/, '');
 
-/** The set a file's text holds, in any form ADK has written. Throws `invalid_request` when it holds none. */
+/** Parses a set in any format of ADK. Throws `invalid_request` for an invalid one. */
 export function parseEvalSet(text: string, evalSetId: string): EvalSet {
   let fault: string;
   try {

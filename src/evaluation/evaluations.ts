@@ -15,29 +15,29 @@ import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { isEvaluationSession, type SessionKey } from '../schemas/session.ts';
 import { AppTests } from './app-tests.ts';
-import type { AgentSurroundings } from './case-run.ts';
+import type { AgentEnvironment } from './case-run.ts';
 import { compareRuns } from './compare.ts';
 import { type AppEvaluation, configOfApp } from './eval-config.ts';
 import { evalFiles } from './eval-files.ts';
 import { EvalResults, runsOf } from './eval-results.ts';
 import { EvalSets } from './eval-sets.ts';
+import { EvaluationSessions } from './evaluation-sessions.ts';
 import { caseOfSession } from './invocations.ts';
-import { KeptSessions } from './kept-sessions.ts';
 import { chooseMetrics, metricInfos } from './metrics/all-metrics.ts';
 import { type EvalMode, runSet } from './set-run.ts';
 import { summaryOf } from './verdict.ts';
 
-export interface EvaluationsOptions extends AgentSurroundings {
+export interface EvaluationsOptions extends AgentEnvironment {
   readonly loader: AgentLoader;
-  /** Where sessions come from that become cases, and where those of evaluations are kept. */
+  /** The services with the sessions that become cases, and for the sessions of evaluations. */
   readonly services: Services;
-  /** The real path of an app's folder. Absent: the loaded app says where it is. Throws `app_not_found`. */
+  /** The real path of an app's folder. Absent: the loaded app names it. Throws `app_not_found`. */
   readonly folderOf?: (appName: string) => Promise<string | undefined>;
-  /** What models cost, by the beginning of their names. */
+  /** Prices of models, by the start of their names. */
   readonly prices?: Prices;
 }
 
-/** How far a run is. Frames of its event stream. */
+/** Progress of a run: the frames of its event stream. */
 export type EvalProgress =
   | { readonly type: 'started'; readonly runId: string; readonly evalSetId: string; readonly total: number }
   | { readonly type: 'case'; readonly done: number; readonly total: number; readonly result: EvalCaseResult }
@@ -56,16 +56,16 @@ export interface AddSession extends SessionKey {
 
 /** Cases of one run, repetitions included: their result is one file. */
 const maxCaseRuns = 10_000;
-const usualConcurrency = 4;
+const defaultConcurrency = 4;
 
-/** Sets, runs and results of the evaluations of all apps, and their tests. */
+/** The evaluations of all apps: sets, runs, results and tests. */
 export class Evaluations {
   readonly sets: EvalSets;
   readonly results: EvalResults;
   readonly tests: AppTests;
   readonly #options: EvaluationsOptions;
   readonly #folderOf: NonNullable<EvaluationsOptions['folderOf']>;
-  readonly #kept: KeptSessions;
+  readonly #evaluationSessions: EvaluationSessions;
   readonly #running = new Map<string, { readonly appName: string; readonly abort: LinkedAbort }>();
 
   constructor(options: EvaluationsOptions) {
@@ -76,7 +76,7 @@ export class Evaluations {
     this.sets = new EvalSets(files);
     this.results = new EvalResults(files);
     this.tests = new AppTests(loader, files, options);
-    this.#kept = new KeptSessions(options.services, options.log);
+    this.#evaluationSessions = new EvaluationSessions(options.services, options.log);
   }
 
   /** Adds a session's turns to a set. Throws `session_not_found`, `eval_not_found`, `eval_exists`, `invalid_request`. */
@@ -91,17 +91,17 @@ export class Evaluations {
     return evalCase;
   }
 
-  /** The metrics that may be applied to an app, its own included. */
+  /** The metrics for an app, including its own. */
   async metricInfos(appName: string): Promise<MetricInfo[]> {
     return metricInfos((await this.#options.loader.loadAgent(appName)).metrics);
   }
 
-  /** What the app's own config file says of its evaluations, or the usual. */
+  /** The settings in the app's config file, or the defaults. */
   async configOf(appName: string): Promise<AppEvaluation> {
     return configOfApp(await this.#folderOf(appName));
   }
 
-  /** Runs a set, or some of its cases, and stores what came of it, also when it was cancelled. */
+  /** Runs a set, or some of its cases, and stores the result, also after a cancellation. */
   async run(appName: string, setId: string, request: RunEvalRequest, options: RunOptions): Promise<EvalSetResult> {
     const evalSet = await this.sets.get(appName, setId);
     const result = await this.runSet(appName, evalSet, request, options);
@@ -111,7 +111,7 @@ export class Evaluations {
     return result;
   }
 
-  /** The same for a set that may be anywhere; nothing is stored. */
+  /** The same for any set, without storing the result. */
   async runSet(
     appName: string,
     evalSet: EvalSet,
@@ -133,7 +133,7 @@ export class Evaluations {
         options.onProgress?.({ type: 'case', done, total, result });
       };
       options.onProgress?.({ type: 'started', runId, evalSetId: evalSet.evalSetId, total });
-      const keep = this.#kept.keep.bind(this.#kept);
+      const keep = this.#evaluationSessions.keep.bind(this.#evaluationSessions);
       return await runSet({ ...chosen, onCase, keep, signal: abort.signal });
     } finally {
       this.#running.delete(runId);
@@ -142,11 +142,11 @@ export class Evaluations {
     }
   }
 
-  /** What a request asks for, with all that it leaves out. */
+  /** The options of a request, with defaults filled in. */
   async #chosen(app: App, evalSet: EvalSet, request: RunEvalRequest) {
-    const { loader: _, services: __, folderOf: ___, prices = {}, ...surroundings } = this.#options;
+    const { loader: _, services: __, folderOf: ___, prices = {}, ...environment } = this.#options;
     const folder = await this.#folderOf(app.name);
-    const { repetitions = 1, concurrency = usualConcurrency } = request;
+    const { repetitions = 1, concurrency = defaultConcurrency } = request;
     const cases = casesFor(evalSet, request);
     const mode = modeFor(evalSet, request);
     if (cases.length * repetitions > maxCaseRuns) {
@@ -158,22 +158,22 @@ export class Evaluations {
     if (mode === 'record' && repetitions > 1) {
       throw new AppError('invalid_request', 'A recording takes one run of each case: leave out "repetitions"');
     }
-    const usual = await configOfApp(folder);
-    const asked = request.evalMetrics.length > 0 ? request.evalMetrics : usual.metrics;
-    const metrics = chooseMetrics(asked, app.metrics);
-    const userSimulator = request.userSimulatorConfig ?? usual.userSimulator;
+    const defaults = await configOfApp(folder);
+    const requested = request.evalMetrics.length > 0 ? request.evalMetrics : defaults.metrics;
+    const metrics = chooseMetrics(requested, app.metrics);
+    const userSimulator = request.userSimulatorConfig ?? defaults.userSimulator;
     const how = { mode, repetitions, concurrency, userSimulator, prices };
-    return { app, folder, evalSet, cases, metrics, surroundings, ...how };
+    return { app, folder, evalSet, cases, metrics, environment, ...how };
   }
 
-  /** Cancels a run: its result holds the cases that are done. Throws `run_not_found`. */
+  /** Cancels a run: its result contains the finished cases. Throws `run_not_found`. */
   cancel(appName: string, runId: string): void {
     const running = this.#running.get(runId);
     if (running?.appName !== appName) throw new AppError('run_not_found', `Evaluation run "${runId}" is not running`);
     running.abort.abort(new AppError('run_cancelled', 'The evaluation was cancelled'));
   }
 
-  /** The newest runs of a set, newest first. Files that hold no result are left out. */
+  /** The newest runs of a set, newest first. Invalid files are skipped. */
   async summaries(appName: string, setId: string, limit: number): Promise<EvalRunSummary[]> {
     const summaries: EvalRunSummary[] = [];
     for (const id of runsOf(appName, setId, await this.results.list(appName))) {
@@ -184,20 +184,20 @@ export class Evaluations {
     return summaries;
   }
 
-  /** Puts the session of an evaluated case back among the server's, as its result has it; false when none has. */
+  /** Restores the session of an evaluated case from its result; false if no result contains it. */
   async restore({ appName, sessionId }: SessionKey): Promise<boolean> {
     if (!isEvaluationSession(sessionId)) return false;
     const found = await this.results.sessionOf(appName, sessionId).catch(() => undefined);
-    return found !== undefined && (await this.#kept.restore(found.session, found.title));
+    return found !== undefined && (await this.#evaluationSessions.restore(found.session, found.title));
   }
 
-  /** What is different in the later of two runs. Throws `eval_not_found`. */
+  /** Compares two runs. Throws `eval_not_found`. */
   async compare(appName: string, before: string, after: string): Promise<RunComparison> {
     return compareRuns(await this.results.get(appName, before), await this.results.get(appName, after));
   }
 }
 
-/** The cases a request names, in the order of the set; all when it names none. Throws `eval_not_found`. */
+/** The cases that a request names, in the order of the set; all if it names none. Throws `eval_not_found`. */
 function casesFor({ evalCases }: EvalSet, { evalCaseIds, evalIds }: RunEvalRequest): readonly EvalCase[] {
   const wanted = new Set([...evalCaseIds, ...evalIds]);
   if (wanted.size === 0) return evalCases;

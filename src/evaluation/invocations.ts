@@ -3,7 +3,7 @@ import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
 import { type Event, isFinalResponse } from '../schemas/event.ts';
 import type { Session, State } from '../schemas/session.ts';
 
-/** The turns of a history: what the user said, what the agent did, and its last word. Partial events are left out. */
+/** The turns of a history: the user's message, the agent's events and its final response. Chunks are left out. */
 export function invocationsOf(events: readonly Event[]): Invocation[] {
   const byInvocation = new Map<string, Event[]>();
   for (const event of activeEvents(events)) {
@@ -16,13 +16,13 @@ export function invocationsOf(events: readonly Event[]): Invocation[] {
 }
 
 function invocationOf(invocationId: string, events: readonly Event[]): Invocation | undefined {
-  const asked = events.find((event) => event.author === 'user' && event.content);
-  if (!asked?.content) return undefined; // a change of state without a message
+  const question = events.find((event) => event.author === 'user' && event.content);
+  if (!question?.content) return undefined; // a change of state without a message
   const answers = events.filter((event) => event.author !== 'user' && event.content?.parts.some(isTelling));
   const final = answers.findLast((event) => isFinalResponse(event));
   const invocationEvents = answers.map((event) => ({
     author: event.author,
-    // The last word stands as the final response and would be counted twice; calls in it count as calls.
+    // The text of the final response is listed there, and not counted twice; calls in it count as calls.
     ...((event !== final || event.content?.parts.some((part) => part.functionCall)) && { content: event.content }),
     ...(event.groundingMetadata && { groundingMetadata: event.groundingMetadata }),
     ...(event.usageMetadata && { usageMetadata: event.usageMetadata }),
@@ -30,10 +30,10 @@ function invocationOf(invocationId: string, events: readonly Event[]): Invocatio
   }));
   return {
     invocationId,
-    userContent: asked.content,
+    userContent: question.content,
     ...(final?.content && { finalResponse: final.content }),
     intermediateData: { invocationEvents },
-    creationTimestamp: asked.timestamp,
+    creationTimestamp: question.timestamp,
   };
 }
 
@@ -46,7 +46,7 @@ export interface CaseOfSession {
   readonly invocationIds?: readonly string[] | undefined;
 }
 
-/** The case a session makes: its turns as they went, and the state it had before the first of them. */
+/** Makes a case from a session: its turns, and its state before the first of them. */
 export function caseOfSession(session: Session, { evalId, invocationIds }: CaseOfSession): EvalCase {
   const events = activeEvents(session.events);
   const isWanted = (id: string): boolean => invocationIds?.includes(id) ?? true;
@@ -63,7 +63,7 @@ export function caseOfSession(session: Session, { evalId, invocationIds }: CaseO
   };
 }
 
-/** What is known of the state before an event: keys that were set later are as earlier events left them. */
+/** The state before an event, as far as known: keys that were set later get their value from earlier events. */
 function stateBefore(session: Session, events: readonly Event[], count: number): State {
   const state: State = { ...session.state };
   for (const [key, value] of Object.entries(stateDeltaBackTo(events, count))) {
@@ -73,7 +73,7 @@ function stateBefore(session: Session, events: readonly Event[], count: number):
   return state;
 }
 
-/** Without what clients and the runtime keep in the state for themselves. */
+/** Without the state keys that clients and the runtime use internally. */
 export function withoutOwnKeys(state: State): State {
   return Object.fromEntries(
     Object.entries(state).filter(([key]) => key !== '__session_metadata__' && !key.startsWith('_adk_')),

@@ -24,10 +24,10 @@ const Case = z.object({
     .nullish(),
 });
 
-/** The first two forms of ADK's files: a list of named conversations, and the turns of a single one. */
+/** ADK's first two formats: a list of named conversations, and the turns of a single one. */
 const LegacySet = z.union([z.array(Case).min(1), z.array(Turn).min(1)]);
 
-/** The set an old file holds; `undefined` when it is of another form. */
+/** The set in an old file; `undefined` for another format. */
 export function legacySet(json: unknown, evalSetId: string): EvalSet | undefined {
   const parsed = LegacySet.safeParse(json);
   if (!parsed.success) return undefined;

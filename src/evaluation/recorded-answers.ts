@@ -8,15 +8,15 @@ import type { AskModel, ModelQuestion } from './metrics/ask-model.ts';
 const fileName = 'judge-answers.json';
 const Answers = z.record(z.string(), z.string());
 
-/** Answers of judges and simulated users by question, kept beside the recorded conversation of a case. */
-export interface AnswerBook {
+/** The answers of judges and simulated users, by question. Stored next to the cassette of a case. */
+export interface RecordedAnswers {
   readonly ask: AskModel;
-  /** Writes what was heard; does nothing for a book that is only read. */
+  /** Writes the recorded answers; does nothing when replaying. */
   save(): Promise<void>;
 }
 
-/** Asks, and remembers what was answered. */
-export function recordingBook(dir: string, ask: AskModel): AnswerBook {
+/** Calls the model and records its answers. */
+export function recordAnswers(dir: string, ask: AskModel): RecordedAnswers {
   const answers = new Map<string, string>();
   return {
     async ask(question, signal) {
@@ -39,8 +39,8 @@ export function recordingBook(dir: string, ask: AskModel): AnswerBook {
   };
 }
 
-/** Answers from what was recorded, and asks nobody. A question that was not recorded fails. */
-export function recordedBook(dir: string): AnswerBook {
+/** Answers from the recording, without calling a model. Throws for a question that was not recorded. */
+export function replayAnswers(dir: string): RecordedAnswers {
   let reading: Promise<Record<string, string>> | undefined;
   return {
     async ask(question) {

@@ -4,10 +4,10 @@ import type { Plugin } from '../core/runtime.ts';
 import { Content } from '../schemas/content-schema.ts';
 import { functionResponsesOf } from '../schemas/content.ts';
 
-// A session as a test file of ADK holds it: events in JSON. It is played again with what its models answered, and what
-// comes of it is compared without what differs from run to run.
+// A session as in ADK's test files: events in JSON. It is replayed with the recorded model responses, and its events are
+// compared without members that differ from run to run.
 
-/** What differs from run to run, and what one kind of server alone says of an event. */
+/** Members that differ from run to run, or that only one kind of server writes. */
 const volatile = new Set([
   'id',
   'timestamp',
@@ -24,7 +24,7 @@ const volatile = new Set([
   'nodeInfo',
 ]);
 
-/** Calls with which a runtime asks its user: no model made them. */
+/** Calls with which the runtime requests something of the user; no model made them. */
 const questions = new Set(['adk_request_confirmation', 'adk_request_credential', 'adk_request_input']);
 const setModelResponse = 'set_model_response';
 
@@ -36,7 +36,7 @@ const contentOf = (event: JsonObject): Content | undefined => {
 const asksUser = ({ parts }: Content): boolean =>
   parts.some(({ functionCall }) => functionCall && questions.has(functionCall.name ?? ''));
 
-/** What the user said, in order. */
+/** The user's messages, in order. */
 export function messagesOf(events: readonly JsonObject[]): Content[] {
   const said = events.filter(
     ({ author, nodeInfo }) => author === 'user' && !(isJsonObject(nodeInfo) && nodeInfo['path']),
@@ -44,7 +44,7 @@ export function messagesOf(events: readonly JsonObject[]): Content[] {
   return said.map(contentOf).filter((content) => content !== undefined);
 }
 
-/** Answers each call of a model with what the same agent's model answered then. Throws when there is nothing left. */
+/** Replays the recorded model responses, per agent. Throws when an agent has no response left. */
 export function answersPlugin(events: readonly JsonObject[]): Plugin {
   const answers = new Map<string, Content[]>();
   let isSet = false;
@@ -52,7 +52,7 @@ export function answersPlugin(events: readonly JsonObject[]): Plugin {
     const content = contentOf(event);
     if (!content || event['author'] === 'user') continue;
     if (content.role === 'model' && !asksUser(content)) {
-      // What was set as the answer comes again as a text of its own, which no model said.
+      // The runtime repeats the answer of `set_model_response` as text, which is no model response.
       if (!isSet) answers.set(String(event['author']), [...(answers.get(String(event['author'])) ?? []), content]);
       isSet = false;
     }
@@ -68,7 +68,7 @@ export function answersPlugin(events: readonly JsonObject[]): Plugin {
   };
 }
 
-/** Events as they compare: without what is volatile or empty, ids of calls numbered, and in an order that is always the same. */
+/** Events for comparison: without volatile and empty members, with numbers for the ids of calls, and in a stable order. */
 export function comparable(events: readonly JsonObject[]): string[] {
   return numbered(events)
     .map((event) => Object.fromEntries(Object.entries(event).filter(([key]) => !volatile.has(key))))
@@ -76,7 +76,7 @@ export function comparable(events: readonly JsonObject[]): string[] {
     .toSorted();
 }
 
-/** Events as a test file keeps them. */
+/** Events as stored in a test file. */
 export function storable(events: readonly JsonObject[]): JsonObject[] {
   return numbered(events).map((event, index) => {
     const kept = Object.entries(event).filter(([key]) => !volatile.has(key) || key === 'invocationId');
@@ -84,7 +84,7 @@ export function storable(events: readonly JsonObject[]): JsonObject[] {
   });
 }
 
-/** Without signatures, empty values and the role of questions; ids of calls are replaced by their numbers everywhere. */
+/** Without signatures, empty values and the role of requests to the user; ids of calls are replaced by numbers. */
 function numbered(events: readonly JsonObject[]): JsonObject[] {
   const numbers = new Map<string, string>();
   for (const { functionCall } of events.flatMap((event) => contentOf(event)?.parts ?? [])) {
@@ -114,7 +114,7 @@ function numbered(events: readonly JsonObject[]): JsonObject[] {
 
 const isEmpty = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).length === 0;
 
-/** The same with all keys in order. */
+/** The same value with all keys sorted. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;

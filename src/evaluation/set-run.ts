@@ -11,11 +11,11 @@ import type { EvalCaseResult, EvalSetResult, UserSimulatorConfig } from '../sche
 import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { judge, unrunnable } from './case-result.ts';
-import { type AgentSurroundings, type CaseRun, type CaseTape, runCase } from './case-run.ts';
+import { type AgentEnvironment, type CaseRun, type CaseCassette, runCase } from './case-run.ts';
 import { resultIdOf } from './eval-results.ts';
 import type { ChosenMetric } from './metrics/all-metrics.ts';
 import { type AskModel, askModels } from './metrics/ask-model.ts';
-import { type AnswerBook, recordedBook, recordingBook } from './recorded-answers.ts';
+import { type RecordedAnswers, replayAnswers, recordAnswers } from './recorded-answers.ts';
 import { userOf } from './simulated-user.ts';
 import { spreadOf } from './spread.ts';
 
@@ -23,29 +23,29 @@ export type EvalMode = 'live' | 'record' | 'recorded';
 
 export interface SetRunOptions {
   readonly app: App;
-  /** Where its cassettes are kept; absent: it cannot be recorded. */
+  /** The folder for its cassettes; absent: recording is not possible. */
   readonly folder: string | undefined;
   readonly evalSet: EvalSet;
-  /** Those of the set to run. */
+  /** The cases of the set to run. */
   readonly cases: readonly EvalCase[];
   readonly metrics: readonly ChosenMetric[];
-  readonly surroundings: AgentSurroundings;
+  readonly environment: AgentEnvironment;
   readonly mode: EvalMode;
   readonly repetitions: number;
-  /** Cases that run at the same time. */
+  /** Number of cases that run at the same time. */
   readonly concurrency: number;
   readonly userSimulator: UserSimulatorConfig | undefined;
   readonly prices: Prices;
-  /** Told of each case once it is judged, in the order they end. */
+  /** Called with each case after it was judged, in the order they end. */
   readonly onCase: (result: EvalCaseResult) => void;
-  /** Keeps the session of a case where it can be looked at. */
+  /** Stores the session of a case for views. */
   readonly keep: (run: CaseRun, title: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs the cases and judges them, each on its own: one that cannot be run fails and the others go on. When the signal
- * aborts, the result holds the cases that were done by then.
+ * Runs and judges the cases independently: a case that cannot run fails, and the others continue. When the signal aborts,
+ * the result contains the cases that have ended.
  */
 export async function runSet(options: SetRunOptions): Promise<EvalSetResult> {
   const { app, evalSet, cases, repetitions, mode, signal } = options;
@@ -58,7 +58,7 @@ export async function runSet(options: SetRunOptions): Promise<EvalSetResult> {
     jobs.map((job) =>
       limit(async () => {
         if (signal.aborted) return undefined;
-        await yieldWhenDue(); // models may answer at once
+        await yieldWhenDue(); // scripted models answer without waiting
         const result = await runJob(options, agents, job);
         if (result) options.onCase(result);
         return result;
@@ -87,21 +87,21 @@ interface Job {
 
 /** `undefined` when the run was cancelled. */
 async function runJob(options: SetRunOptions, agents: string, job: Job): Promise<EvalCaseResult | undefined> {
-  const { app, evalSet, metrics, surroundings, prices, userSimulator: config, signal } = options;
+  const { app, evalSet, metrics, environment, prices, userSimulator: config, signal } = options;
   const { evalCase, repetition } = job;
   const { evalSetId } = evalSet;
   try {
-    const tape = tapeOf(options, evalCase);
-    if (tape?.mode === 'recorded' && !existsSync(tape.dir)) {
+    const cassette = cassetteOf(options, evalCase);
+    if (cassette?.mode === 'recorded' && !existsSync(cassette.dir)) {
       throw new AppError(
         'eval_not_found',
         'Nothing is recorded of this case yet: run it with --record ("mode": "record")',
       );
     }
-    if (tape?.mode === 'record') await rm(tape.dir, { recursive: true, force: true });
-    const book = bookOf(tape, askModels(surroundings.models));
-    const next = userOf(evalCase, { config, ask: book.ask, signal });
-    const run = await runCase(surroundings, { app, evalCase, next, tape, signal });
+    if (cassette?.mode === 'record') await rm(cassette.dir, { recursive: true, force: true });
+    const answers = answersFor(cassette, askModels(environment.models));
+    const next = userOf(evalCase, { config, ask: answers.ask, signal });
+    const run = await runCase(environment, { app, evalCase, next, cassette, signal });
     await options.keep(run, `${evalSetId} / ${evalCase.evalId}`);
     const result = await judge({
       evalSetId,
@@ -110,25 +110,25 @@ async function runJob(options: SetRunOptions, agents: string, job: Job): Promise
       metrics,
       agents,
       prices,
-      ask: book.ask,
-      errors: surroundings.errors,
+      ask: answers.ask,
+      errors: environment.errors,
       repetition,
       signal,
     });
-    await book.save();
+    await answers.save();
     return result;
   } catch (error) {
     return signal.aborted ? undefined : unrunnable(evalSetId, evalCase, errorText(error), repetition);
   }
 }
 
-function bookOf(tape: CaseTape | undefined, ask: AskModel): AnswerBook {
-  if (!tape) return { ask, save: async () => {} };
-  return tape.mode === 'record' ? recordingBook(tape.dir, ask) : recordedBook(tape.dir);
+function answersFor(cassette: CaseCassette | undefined, ask: AskModel): RecordedAnswers {
+  if (!cassette) return { ask, save: async () => {} };
+  return cassette.mode === 'record' ? recordAnswers(cassette.dir, ask) : replayAnswers(cassette.dir);
 }
 
-/** Where the cassette of a case is: its models' answers, and those of its judges. */
-function tapeOf({ app, folder, evalSet, mode }: SetRunOptions, { evalId }: EvalCase): CaseTape | undefined {
+/** The cassette of a case, with the responses of its models and judges. */
+function cassetteOf({ app, folder, evalSet, mode }: SetRunOptions, { evalId }: EvalCase): CaseCassette | undefined {
   if (mode === 'live') return undefined;
   if (folder === undefined) {
     throw new AppError('not_supported', `App "${app.name}" has no folder that recorded answers could be in`);
@@ -139,7 +139,7 @@ function tapeOf({ app, folder, evalSet, mode }: SetRunOptions, { evalId }: EvalC
 
 const segment = (id: string): string => encodeURIComponent(id).replaceAll('.', '%2E');
 
-/** What the agents of an app are told and may call, as a judge reads it. Tools that are looked up later are left out. */
+/** The instructions and tools of an app's agents, as text for a judge. Tools of toolsets are left out. */
 function agentsText({ rootAgent }: App): string {
   return indexTree(rootAgent)
     .agents.map(({ name, description = '', instruction = '', tools = [] }) => {

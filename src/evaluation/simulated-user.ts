@@ -5,13 +5,13 @@ import type { ConversationScenario, EvalCase, Invocation } from '../schemas/eval
 import type { AskModel } from './metrics/ask-model.ts';
 import { answerOf, questionOf } from './metrics/texts.ts';
 
-/** What the user says next, given the turns so far; `undefined` ends the conversation. */
+/** Returns the user's next message, given the turns so far; `undefined` ends the conversation. */
 export type NextMessage = (turns: readonly Invocation[]) => Promise<Content | undefined>;
 
-const usualTurns = 20;
-/** The server's own limit, whatever is asked for. */
-const mostTurns = 100;
-const usualStop = '</finished>';
+const defaultTurns = 20;
+/** The server's limit for any request. */
+const maxTurns = 100;
+const defaultStop = '</finished>';
 
 export interface SimulatorOptions {
   readonly config: UserSimulatorConfig | undefined;
@@ -19,15 +19,15 @@ export interface SimulatorOptions {
   readonly signal: AbortSignal;
 }
 
-/** The user of a case: one who says what the case says, or one who follows its scenario. */
+/** The user of a case: sends the case's messages, or follows its scenario. */
 export function userOf({ conversation, conversationScenario }: EvalCase, options: SimulatorOptions): NextMessage {
   if (conversationScenario) return simulatedUser(conversationScenario, options);
   return async (turns) => conversation?.[turns.length]?.userContent;
 }
 
 function simulatedUser(scenario: ConversationScenario, { config = {}, ask, signal }: SimulatorOptions): NextMessage {
-  const { maxAllowedInvocations: allowed = usualTurns, messages, stopSignal = usualStop } = config;
-  const limit = allowed < 0 ? mostTurns : Math.min(allowed, mostTurns);
+  const { maxAllowedInvocations: allowed = defaultTurns, messages, stopSignal = defaultStop } = config;
+  const limit = allowed < 0 ? maxTurns : Math.min(allowed, maxTurns);
   return async (turns) => {
     if (turns.length >= limit) return undefined;
     if (turns.length === 0) return textContent('user', scenario.startingPrompt);
@@ -47,7 +47,7 @@ function simulatedUser(scenario: ConversationScenario, { config = {}, ask, signa
 interface PromptOptions {
   readonly turns: readonly Invocation[];
   readonly stopSignal: string;
-  /** The caller's own text, with `{{ conversation_plan }}` and the like where the values go. */
+  /** A custom prompt, with placeholders such as `{{ conversation_plan }}`. */
   readonly instructions: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { define, isJsonObject, type JsonObject } from '../base/json.ts';
 import { snakeCase } from '../schemas/spelled.ts';
 
-/** Keys whose values are somebody's data: what is below them is never renamed. */
+/** Keys whose values are user data: keys below them are never renamed. */
 const opaque = new Set([
   'args',
   'response',
@@ -21,10 +21,10 @@ const opaque = new Set([
   'setModelResponse',
 ]);
 
-/** What web UIs add to a conversation they edit: ADK refuses files that hold them. */
+/** Keys that web UIs add to edited conversations: ADK rejects files with them. */
 const dropped = new Set(['invocationIndex', 'toolUseIndex']);
 
-/** The value as ADK's files spell it: keys of structures in snake_case, user data untouched. */
+/** The value in the spelling of ADK's files: keys of structures in snake_case, user data unchanged. */
 export function snakeSpelled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeSpelled);
   if (!isJsonObject(value)) return value;

@@ -1,7 +1,7 @@
 import { evalStatus } from '../schemas/eval-metric.ts';
 import type { EvalCaseResult, Spread } from '../schemas/eval-result.ts';
 
-/** How the scores of the repetitions of each case differ, metric by metric. */
+/** The spread of the scores over the repetitions of each case, per metric. */
 export function spreadOf(results: readonly EvalCaseResult[]): Spread[] {
   const groups = new Map<
     string,

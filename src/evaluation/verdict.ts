@@ -6,8 +6,8 @@ import { couldNotBeEvaluated } from './metrics/metric.ts';
 export type Outcome = 'passed' | 'failed' | 'error';
 
 /**
- * What a case counts as where somebody relies on it: a metric that could not be evaluated is an error, though ADK
- * leaves it out; a case of which values are only told passes.
+ * The outcome of a case for CI: a metric that could not be evaluated is an error, although ADK ignores it; a case whose
+ * values are only reported passes.
  */
 export function outcomeOf({
   finalEvalStatus,
@@ -22,7 +22,7 @@ export function outcomeOf({
 export const isClean = ({ evalCaseResults, cancelled }: EvalSetResult): boolean =>
   cancelled !== true && evalCaseResults.every((result) => outcomeOf(result) === 'passed');
 
-/** A run in a line. */
+/** A run in one line of a list. */
 export function summaryOf(result: EvalSetResult): EvalRunSummary {
   const { evalSetResultId, evalSetId, creationTimestamp, mode, cancelled = false, evalCaseResults } = result;
   const outcomes = evalCaseResults.map(outcomeOf);
@@ -39,7 +39,7 @@ export function summaryOf(result: EvalSetResult): EvalRunSummary {
   };
 }
 
-/** Why a case did not pass, a line for each metric and turn. */
+/** Why a case did not pass, one line per metric and turn. */
 export function faultsOf(result: EvalCaseResult): string[] {
   const { errorMessage, overallEvalMetricResults, evalMetricResultPerInvocation: turns } = result;
   const ofMetrics = overallEvalMetricResults.flatMap((metric) => {

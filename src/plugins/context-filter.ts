@@ -5,16 +5,16 @@ import type { Content } from '../schemas/content.ts';
 import type { EventLog } from './logging.ts';
 
 export interface ContextFilterOptions {
-  /** Turns of the conversation that a model call still sees: a turn is what the user said in a row and all that followed. */
+  /** Turns that a model call still sees. A turn is one or more user messages in a row and everything said in reply. */
   readonly invocationsToKeep?: number;
-  /** Applied to what is left. */
+  /** Applied to the remaining contents. */
   readonly filter?: (contents: readonly Content[]) => readonly Content[];
   readonly log?: EventLog;
 }
 
 /**
- * Shortens what a model is sent to the latest turns. A function response never loses the call it answers. A filter
- * that fails is logged and the request goes out as it was.
+ * Shortens model requests to the latest turns. A function response never loses its function call. A filter that fails
+ * is logged, and the request is sent unchanged.
  */
 export function contextFilterPlugin({ invocationsToKeep, filter, log }: ContextFilterOptions): Plugin {
   return {
@@ -38,7 +38,7 @@ function latestTurns({ contents }: ModelRequest, count: number): Content[] {
   return contents.slice(start);
 }
 
-/** A function response has the role `user` too, but it goes on with a turn rather than starting one. */
+/** A function response has the role `user`, too, but it continues a turn. */
 function isUserTurn(content: Content | undefined): boolean {
   return content?.role === 'user' && !content.parts.some((part) => part.functionResponse);
 }

@@ -3,7 +3,7 @@ import { redact } from '../base/redact.ts';
 import type { CallbackContext, Plugin, RunContext } from '../core/runtime.ts';
 import { type Content, textOf } from '../schemas/content.ts';
 
-/** What the plugin writes to; a pino logger fits. */
+/** The logger that the plugin writes to, for example pino. */
 export interface EventLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -12,7 +12,7 @@ export interface EventLog {
 const maxText = 200;
 const maxArguments = 300;
 
-/** Logs every step of a run, texts cut short and secrets removed. */
+/** Logs every step of a run, with texts shortened and secrets removed. */
 export function loggingPlugin(log: EventLog): Plugin {
   return {
     name: 'logging_plugin',

@@ -3,17 +3,17 @@ import type { JsonObject } from '../base/json.ts';
 import type { Plugin, Tool, ToolContext } from '../core/runtime.ts';
 
 export interface ReflectAndRetryOptions {
-  /** Times a model is asked to try a failing tool again before it is told to give up. Default 3. */
+  /** How often the model is asked to retry a failing tool, before it is told to stop. Default 3. */
   readonly maxRetries?: number;
-  /** Whether failures are counted for each run or for as long as the plugin lives. Default `invocation`. */
+  /** Whether failures are counted per run or across all runs of the plugin. Default `invocation`. */
   readonly scope?: 'invocation' | 'global';
-  /** True: the tool's error ends in the usual error answer once the retries are used up. */
+  /** True: once the retries are used up, the tool fails with its own error. */
   readonly errorIfRetryExceeded?: boolean;
 }
 
 const stateKey = 'reflect_and_retry';
 
-/** Answers a failed tool call with what went wrong and how to go on, so that the model mends its call. */
+/** Responds to a failed tool call with the error and advice, so that the model corrects its call. */
 export function reflectAndRetryPlugin(options: ReflectAndRetryOptions = {}): Plugin {
   const { maxRetries = 3, scope = 'invocation', errorIfRetryExceeded = false } = options;
   const lasting = new Map<string, number>();

@@ -7,7 +7,7 @@ import { reflectAndRetryPlugin } from './reflect-and-retry.ts';
 import { recordPlugin } from './replay/record.ts';
 import { replayPlugin } from './replay/replay.ts';
 
-export interface PluginSurroundings {
+export interface PluginEnvironment {
   readonly log: EventLog;
   /** Folder below which cassettes are written. */
   readonly recordRoot: string;
@@ -15,8 +15,8 @@ export interface PluginSurroundings {
   readonly replayRoot: string;
 }
 
-/** The shipped plugins that can be switched on by name, without options. */
-const shipped: Readonly<Record<string, (surroundings: PluginSurroundings) => Plugin>> = {
+/** The built-in plugins that can be enabled by name, without options. */
+const builtIn: Readonly<Record<string, (environment: PluginEnvironment) => Plugin>> = {
   logging_plugin: ({ log }) => loggingPlugin(log),
   context_filter_plugin: ({ log }) => contextFilterPlugin({ invocationsToKeep: 20, log }),
   reflect_retry_tool_plugin: () => reflectAndRetryPlugin(),
@@ -24,12 +24,12 @@ const shipped: Readonly<Record<string, (surroundings: PluginSurroundings) => Plu
   replay: ({ replayRoot }) => replayPlugin({ root: replayRoot }),
 };
 
-/** Names that `pluginNamed` knows. */
-export const pluginNames: readonly string[] = Object.keys(shipped);
+/** The names that `pluginNamed` accepts. */
+export const pluginNames: readonly string[] = Object.keys(builtIn);
 
-/** Makes a shipped plugin. Throws ConfigurationException for an unknown name. */
-export function pluginNamed(name: string, surroundings: PluginSurroundings): Plugin {
-  const make = Object.hasOwn(shipped, name) ? shipped[name] : undefined;
-  if (make) return make(surroundings);
+/** Creates a built-in plugin. Throws ConfigurationException for an unknown name. */
+export function pluginNamed(name: string, environment: PluginEnvironment): Plugin {
+  const make = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
+  if (make) return make(environment);
   throw new AppError('ConfigurationException', `There is no plugin "${name}"${didYouMean(name, pluginNames)}`);
 }

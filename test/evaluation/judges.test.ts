@@ -24,7 +24,7 @@ async function judged(metric: object, ask: AskModel, more: object = {}) {
   const evalCase = EvalCase.parse({ ...caseOf('case', paris), ...more });
   const actual = evalCase.conversation!;
   const input = {
-    metric: chosen!.asked,
+    metric: chosen!.settings,
     evalCase,
     actual,
     expected: actual,

@@ -36,7 +36,7 @@ function apply(
   const expected = turns.map(([, turn]) => turnOf(turn));
   const evalCase = EvalCase.parse({ evalId: 'case', conversation: expected });
   const input = {
-    metric: chosen!.asked,
+    metric: chosen!.settings,
     evalCase,
     actual,
     expected,

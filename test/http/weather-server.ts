@@ -15,18 +15,18 @@ import { weatherApp } from '../evaluation/scene.ts';
 /** The whole server over one scripted app, with a session "s" in which the weather was asked for. */
 export async function weatherServer(script?: readonly ScriptRule[]) {
   const services = { sessions: new InMemorySessions(), artifacts: new InMemoryArtifacts() };
-  const surroundings = {
+  const environment = {
     loader: staticLoader([weatherApp(script)]),
     services,
     models: createModelRegistry({ env: {} }),
   };
   const queue = new LocalRunQueue();
-  const runner = new Runner({ ...surroundings, queue });
+  const runner = new Runner({ ...environment, queue });
   const app = await buildApp({
-    ...surroundings,
+    ...environment,
     runner,
     runs: new RunService({ runner, queue, services }),
-    evaluations: new Evaluations(surroundings),
+    evaluations: new Evaluations(environment),
     traces: new TraceRecorder(),
     version: '1.2.3',
     log: { info: () => {}, warn: () => {}, error: () => {} },

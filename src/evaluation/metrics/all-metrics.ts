@@ -12,7 +12,7 @@ import { rubricQuality, rubricToolUse } from './rubrics.ts';
 import { taskSuccess } from './task-success.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
 
-/** Those that come with the server, the usual first. */
+/** The built-in metrics, the default ones first. */
 const builtIn: readonly Metric[] = [
   toolTrajectory,
   responseMatch,
@@ -32,20 +32,20 @@ const builtIn: readonly Metric[] = [
   modelCallCount,
 ];
 
-/** A metric that was asked for, with all it needs to know. */
+/** A requested metric with its settings. */
 export interface ChosenMetric {
   readonly metric: Metric;
-  /** With its threshold and criterion filled in. */
-  readonly asked: EvalMetric;
+  /** The requested settings, with threshold and criterion filled in. */
+  readonly settings: EvalMetric;
 }
 
-/** Finds the metrics asked for. Throws `invalid_request` for a name that neither the server nor the app knows. */
-export function chooseMetrics(asked: readonly EvalMetric[], own: CustomMetrics = {}): ChosenMetric[] {
-  return asked.map((one) => {
+/** Finds the requested metrics. Throws `invalid_request` for a name that neither the server nor the app has. */
+export function chooseMetrics(requested: readonly EvalMetric[], own: CustomMetrics = {}): ChosenMetric[] {
+  return requested.map((one) => {
     const { metricName, customFunctionPath } = one;
     const metric =
       customMetric(own, metricName, customFunctionPath) ?? builtIn.find(({ info }) => info.metricName === metricName);
-    if (metric) return { metric, asked: complete(one, metric) };
+    if (metric) return { metric, settings: complete(one, metric) };
     const names = [...builtIn.map(({ info }) => info.metricName), ...Object.keys(own)];
     throw new AppError('invalid_request', `Unknown metric "${metricName}"${didYouMean(metricName, names)}`);
   });
@@ -55,16 +55,16 @@ export function chooseMetrics(asked: readonly EvalMetric[], own: CustomMetrics =
 export const isLowerBetter = (metricName: string): boolean =>
   builtIn.find(({ info }) => info.metricName === metricName)?.lowerIsBetter === true;
 
-/** What may be chosen for an app. */
+/** The metrics for an app, including its own. */
 export function metricInfos(own: CustomMetrics = {}): MetricInfo[] {
   const custom = Object.entries(own).map(([name, score]) => adapted(name, score).info);
   return [...builtIn.map(({ info }) => info), ...custom];
 }
 
-/** Everything in the criterion, where ADK's files have it; the threshold beside it, too, where older clients look. */
-function complete(asked: EvalMetric, { usualThreshold }: Metric): EvalMetric {
-  const { judgeModelOptions, criterion, threshold: outer, ...rest } = asked;
-  const threshold = criterion?.threshold ?? outer ?? usualThreshold;
+/** Moves all settings into the criterion, as in ADK's files. The threshold is also beside it, for older clients. */
+function complete(settings: EvalMetric, { defaultThreshold }: Metric): EvalMetric {
+  const { judgeModelOptions, criterion, threshold: outer, ...rest } = settings;
+  const threshold = criterion?.threshold ?? outer ?? defaultThreshold;
   const judge = criterion?.judgeModelOptions ?? judgeModelOptions;
   const whole = {
     ...criterion,

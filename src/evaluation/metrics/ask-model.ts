@@ -4,21 +4,21 @@ import { scriptedModel } from '../../models/scripted.ts';
 import { textContent, textOf } from '../../schemas/content.ts';
 import type { Script } from '../../schemas/script.ts';
 
-/** A question to a model that judges, or that plays the user. */
+/** A prompt for a judge model, or for the model of a simulated user. */
 export interface ModelQuestion {
   readonly model: string;
   readonly prompt: string;
   readonly config?: JsonObject | undefined;
-  /** Answers when the model is `scripted`, or has no credentials here. */
+  /** Used when the model is `scripted`, or has no credentials here. */
   readonly script?: Script | undefined;
-  /** Tells apart questions that are the same: the number of the sample. */
+  /** The number of the sample: distinguishes equal questions. */
   readonly sample: number;
 }
 
-/** Gives the text of the answer. Throws when the model cannot be asked, or answers with an error. */
+/** Returns the text of the answer. Throws when the call fails, or the model responds with an error. */
 export type AskModel = (question: ModelQuestion, signal: AbortSignal) => Promise<string>;
 
-/** Asks the models of a registry. */
+/** Calls the models of a registry. */
 export function askModels(models: ModelRegistry): AskModel {
   return async ({ model: name, prompt, config = {}, script }, signal) => {
     const isScripted = script !== undefined && (name === 'scripted' || !models.isConfigured(name));

@@ -1,9 +1,9 @@
 import type { CustomMetric, CustomMetrics, CustomScore } from '../../core/custom-metric.ts';
 import { type Metric, metricInfo } from './metric.ts';
 
-const usualThreshold = 0.5;
+const defaultThreshold = 0.5;
 
-/** The metric of an app's own that a name or path means: by itself, or by the last word of a dotted path. */
+/** Finds an app's metric by its name, or by the last part of a dotted path. */
 export function customMetric(metrics: CustomMetrics, name: string, path: string | undefined): Metric | undefined {
   const last = path?.slice(path.lastIndexOf('.') + 1);
   const found = [path, last, name].find((key) => key !== undefined && Object.hasOwn(metrics, key));
@@ -13,7 +13,7 @@ export function customMetric(metrics: CustomMetrics, name: string, path: string 
 
 export const adapted = (name: string, score: CustomMetric): Metric => ({
   info: metricInfo(name, 'A metric of this app.', 1),
-  usualThreshold,
+  defaultThreshold,
   async measure({ metric, actual, expected, evalCase, signal }) {
     const scenario = evalCase.conversationScenario;
     const answer: number | CustomScore = await score({ metric, actual, expected, scenario, signal });

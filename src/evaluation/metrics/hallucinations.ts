@@ -6,14 +6,14 @@ import { answerOf, questionOf, stepsText } from './texts.ts';
 const grounded = new Set(['supported', 'not_applicable']);
 const labels = new Set([...grounded, 'unsupported', 'contradictory', 'disputed']);
 
-/** The share of sentences of the answer that what the agent was told and found out supports, or that claim nothing. */
+/** The share of sentences of the answer that the agent's context supports, or that claim nothing. */
 export const hallucinations: Metric = {
   info: metricInfo(
     'hallucinations_v1',
     'The share of sentences in the answer that instructions, messages and tool answers support, or that claim nothing, as a judge model sees it.',
     1,
   ),
-  usualThreshold: 0.8,
+  defaultThreshold: 0.8,
   measure: (input) =>
     byTurn(input, async (actual) => {
       const intermediate = input.metric.criterion?.evaluateIntermediateNlResponses;
@@ -26,7 +26,7 @@ export const hallucinations: Metric = {
     }),
 };
 
-/** Sentences and the entries of lists, each by itself; a table is one. */
+/** Sentences and list entries, each separately; a table counts as one. */
 export function sentencesOf(text: string): string[] {
   const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
   const blocks = text.match(/^[ \t]*\|.*$(?:\n[ \t]*\|.*$)*|^.+$/gm) ?? [];
@@ -62,7 +62,7 @@ rationale: why, in one sentence
 supporting_excerpt: what supports it, or null
 contradicting_excerpt: what contradicts it, or null`;
 
-/** The share of sentences that stand, and the first that does not; `undefined` when there is no label to read. */
+/** The share of supported sentences, and the first unsupported one; `undefined` when no label can be read. */
 export function judgementOf(answer: string): TurnScore | undefined {
   const blocks = answer.split(/^(?=[ \t]*sentence:)/im).flatMap((block) => {
     const label = fieldOf(block, 'label')?.toLowerCase().replaceAll(/\W/g, '');

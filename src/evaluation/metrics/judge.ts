@@ -3,20 +3,20 @@ import { defaultModel } from '../../core/model.ts';
 import type { JudgeModelOptions } from '../../schemas/eval-metric.ts';
 import type { MetricInput, TurnScore } from './metric.ts';
 
-const usualSamples = 5;
+const defaultSamples = 5;
 
-/** What one sample of a judge's answer says; `undefined` when the answer cannot be read. */
+/** Parses one sample of a judge's answer; `undefined` when it cannot be parsed. */
 export type ReadAnswer<Sample> = (answer: string) => Sample | undefined;
 
 /**
- * Asks the judge of a metric the same several times, at most `parallelismLimit` at once. Samples that cannot be read
- * are left out; throws when none can be.
+ * Sends a metric's judge the same prompt several times, at most `parallelismLimit` at once. Leaves out answers that cannot
+ * be parsed; throws when none can.
  */
 export async function sampled<Sample>(input: MetricInput, prompt: string, read: ReadAnswer<Sample>): Promise<Sample[]> {
   const options: JudgeModelOptions = input.metric.criterion?.judgeModelOptions ?? {};
   const { judgeModel = defaultModel, judgeModelConfig: config, script } = options;
   const limit = pLimit(options.parallelismLimit ?? 1);
-  const samples = Array.from({ length: options.numSamples ?? usualSamples }, (_, sample) =>
+  const samples = Array.from({ length: options.numSamples ?? defaultSamples }, (_, sample) =>
     limit(() => {
       input.signal.throwIfAborted();
       return input.ask({ model: judgeModel, prompt, config, script, sample }, input.signal);
@@ -26,19 +26,19 @@ export async function sampled<Sample>(input: MetricInput, prompt: string, read: 
     const verdicts = (await Promise.all(samples)).flatMap((answer) => read(answer) ?? []);
     if (verdicts.length > 0) return verdicts;
   } catch (error) {
-    limit.clearQueue(); // one that cannot be asked will not answer the rest either
+    limit.clearQueue(); // the other calls would fail, too
     throw error;
   }
   throw new Error(`judge "${judgeModel}" gave no answer that can be read`);
 }
 
-/** A yes or no of a judge, and why. */
+/** A judge's yes or no, with its reason. */
 export interface Verdict {
   readonly isGood: boolean;
   readonly reason: string;
 }
 
-/** What the majority says, with the reason of the first that says so; a tie is a no. */
+/** The verdict of the majority, with the first reason for it; a tie is a no. */
 export function majority(verdicts: readonly Verdict[]): TurnScore {
   const good = verdicts.filter(({ isGood }) => isGood);
   const bad = verdicts.filter(({ isGood }) => !isGood);
@@ -48,7 +48,7 @@ export function majority(verdicts: readonly Verdict[]): TurnScore {
   return { score: isGood ? 1 : 0, reason: [first?.reason, `(${count})`].filter(Boolean).join(' ') };
 }
 
-/** The value of a key of the JSON object in an answer, whatever stands around it. */
+/** The value of a key of the JSON object in an answer, which may contain other text. */
 export function jsonField(answer: string, key: string): string | undefined {
   const value = new RegExp(String.raw`"${key}"\s*:[\s[]*(?:"((?:[^"\\]|\\.)*)"|([\w.+-]+))`).exec(answer);
   const text = value?.[1] ?? value?.[2];

@@ -2,7 +2,7 @@ import { type Invocation, toolCallsOf } from '../../schemas/eval-set.ts';
 import type { Price, Prices } from '../../schemas/prices.ts';
 import { byTurn, type Metric, metricInfo, type MetricInput, type TurnScore } from './metric.ts';
 
-// Values that are measured: the mean of the turns counts. With a threshold they are limits, without one they are told.
+// Measured values: the mean of the turns counts. With a threshold they are limits; without one they are only reported.
 
 export const latency = limit('latency_seconds', 60, 'Seconds the agent took for a turn.', ({ duration }) =>
   duration === undefined ? { reason: 'The time was not measured' } : { score: duration },
@@ -49,7 +49,7 @@ export const cost = limit(
   },
 );
 
-/** The longest name that begins the model's counts. */
+/** The entry with the longest name that the model's name starts with. */
 function priceOf(model: string, table: Prices): Price | undefined {
   const names = Object.keys(table).filter((name) => model.startsWith(name));
   const best = names.toSorted((a, b) => b.length - a.length)[0] ?? '*';
@@ -58,12 +58,12 @@ function priceOf(model: string, table: Prices): Price | undefined {
 
 function limit(
   name: string,
-  usualMaximum: number,
+  defaultMaximum: number,
   description: string,
   measure: (turn: Invocation, input: MetricInput) => TurnScore,
 ): Metric {
   return {
-    info: metricInfo(name, `${description} With a threshold it is the most that passes.`, usualMaximum),
+    info: metricInfo(name, `${description} With a threshold it is the most that passes.`, defaultMaximum),
     lowerIsBetter: true,
     measure: (input) => {
       const { metric } = input;

@@ -13,49 +13,49 @@ import type { EvalCase, Invocation } from '../../schemas/eval-set.ts';
 import type { Prices } from '../../schemas/prices.ts';
 import type { AskModel } from './ask-model.ts';
 
-/** What a metric looks at: one conversation and what it is compared with. */
+/** The input of a metric: one conversation and its expectation. */
 export interface MetricInput {
   readonly metric: EvalMetric;
   readonly evalCase: EvalCase;
   /** One entry for each turn. */
   readonly actual: readonly Invocation[];
-  /** As many, or absent where a simulated user led the conversation. */
+  /** The same number of turns, or absent with a simulated user. */
   readonly expected: readonly Invocation[] | undefined;
-  /** What the agents were told and could call, as a judge reads it. */
+  /** The agents' instructions and tools, as text for a judge. */
   readonly agents: string;
-  /** What models cost, by the beginning of their names. */
+  /** Prices of models, by the start of their names. */
   readonly prices: Prices;
   readonly ask: AskModel;
-  /** Decides what callers see of what a metric of an author's throws. */
+  /** Decides what clients see of errors in a custom metric. */
   readonly errors?: ErrorPolicy | undefined;
   readonly signal: AbortSignal;
 }
 
-/** How one turn scored, and why. No score: it could not be told. */
+/** The score of one turn, with a reason. No score: it could not be determined. */
 export interface TurnScore {
   readonly score?: number | undefined;
   readonly reason?: string;
   readonly rubricScores?: readonly RubricScore[];
 }
 
-/** How a conversation scored, and each of its turns. */
+/** The score of a conversation and of its turns. */
 export interface MetricScore extends TurnScore {
   readonly turns: readonly TurnScore[];
 }
 
-/** Measures one side of a conversation. What it throws becomes the reason why it was not evaluated. */
+/** Measures one aspect of a conversation. An error becomes the reason why it was not evaluated. */
 export interface Metric {
   readonly info: MetricInfo;
-  /** Used where nothing else is said; absent: the value is reported and nothing required of it. */
-  readonly usualThreshold?: number;
-  /** Passes at or below its threshold, as limits do. Others pass from it up. */
+  /** The default threshold; absent: the value is only reported. */
+  readonly defaultThreshold?: number;
+  /** Whether it passes at or below its threshold, like a limit. Others pass at or above it. */
   readonly lowerIsBetter?: boolean;
   measure(input: MetricInput): Promise<MetricScore>;
 }
 
 /**
- * Everything a metric describes itself with. There is always an interval, because the UI of ADK draws a slider; values
- * without an upper end get a usual one.
+ * The description of a metric. It always has an interval, because ADK's web UI shows a slider; values without an upper
+ * limit get a typical one.
  */
 export function metricInfo(metricName: string, description: string, maxValue: number, minValue = 0): MetricInfo {
   const interval = { minValue, openAtMin: false, maxValue, openAtMax: false };
@@ -67,7 +67,7 @@ export interface AppliedMetric {
   readonly turns: readonly EvalMetricResult[];
 }
 
-/** Applies a metric and says what its scores mean. Never throws, but for a signal that aborts. */
+/** Applies a metric and rates its scores. Throws only when the signal aborts. */
 export async function applyMetric(metric: Metric, input: MetricInput): Promise<AppliedMetric> {
   try {
     const { turns, ...whole } = await metric.measure(input);
@@ -83,13 +83,13 @@ export async function applyMetric(metric: Metric, input: MetricInput): Promise<A
 
 const faultWords = 'Not evaluated: ';
 
-/** Whether a metric that should have been evaluated could not be, such as for want of a judge. */
+/** Whether a metric could not be evaluated although it applies, for example because its judge failed. */
 export function couldNotBeEvaluated({ evalStatus: status, details }: EvalMetricResult): boolean {
   const reasons = (details.rubricScores ?? []).map(({ rationale = '' }) => rationale);
   return status === evalStatus.notEvaluated && reasons.some((reason) => reason.startsWith(faultWords));
 }
 
-/** Why the first turn that did not pass did not. */
+/** The reason of the first failed turn. */
 function firstReason(turns: readonly TurnScore[], results: readonly EvalMetricResult[]): string | undefined {
   const at = results.findIndex((result) => result.evalStatus === evalStatus.failed);
   const reason = turns[at]?.reason;
@@ -126,7 +126,7 @@ export function statusOf(score: number | undefined, threshold: number | undefine
   return passed ? evalStatus.passed : evalStatus.failed;
 }
 
-/** Scores each turn on its own; the conversation has the mean of those that have a score. */
+/** Scores each turn separately. The conversation's score is the mean of the turns with a score. */
 export async function byTurn(
   input: MetricInput,
   measure: (actual: Invocation, expected: Invocation | undefined, index: number) => TurnScore | Promise<TurnScore>,
@@ -139,7 +139,7 @@ export async function byTurn(
   return { score: meanOf(turns), turns };
 }
 
-/** The same for metrics that compare: they need to be told what to expect. */
+/** The same for metrics that need an expectation. */
 export function comparing(
   measure: (actual: Invocation, expected: Invocation, input: MetricInput) => TurnScore | Promise<TurnScore>,
 ): Metric['measure'] {

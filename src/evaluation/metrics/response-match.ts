@@ -11,7 +11,7 @@ export const responseMatch: Metric = {
     'How many words the final answer shares with the expected one (ROUGE-1, F measure, with stemming). 1 is the same words.',
     1,
   ),
-  usualThreshold: 0.8,
+  defaultThreshold: 0.8,
   measure: comparing((actual, expected, { metric }) => {
     const intermediate = metric.criterion?.includeIntermediateResponsesInFinal;
     const [given, wanted] = [answerOf(actual, intermediate), answerOf(expected, intermediate)];
@@ -22,10 +22,10 @@ export const responseMatch: Metric = {
   }),
 };
 
-/** Whether the answer is the expected text: to the letter, or with `strict: false` but for case and white space. */
+/** Whether the answer is exactly the expected text; with `strict: false`, except for case and white space. */
 export const exactMatch: Metric = {
   info: metricInfo('exact_match', 'Whether the final answer is the expected text. 1 is the same text.', 1),
-  usualThreshold: 1,
+  defaultThreshold: 1,
   measure: comparing((actual, expected, { metric }) => {
     const normal = (text: string): string =>
       metric.criterion?.strict === false ? text.trim().replaceAll(/\s+/g, ' ').toLowerCase() : text.trim();
@@ -42,7 +42,7 @@ export const jsonMatch: Metric = {
     'Whether the final answer is JSON with the expected value, whatever its layout and the order of its keys. 1 is the same value.',
     1,
   ),
-  usualThreshold: 1,
+  defaultThreshold: 1,
   measure: comparing((actual, expected, { metric }) => {
     const wanted = jsonIn(answerOf(expected));
     if (!wanted) throw new Error('the expected answer is not JSON');
@@ -63,7 +63,7 @@ function jsonIn(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Where and how the first difference is, as a sentence. */
+/** The first difference, as a sentence. */
 function differenceIn(given: unknown, wanted: unknown, subset: boolean, place: string): string | undefined {
   if (isJsonObject(given) && isJsonObject(wanted)) {
     const surplus = subset ? undefined : Object.keys(given).find((key) => !Object.hasOwn(wanted, key));

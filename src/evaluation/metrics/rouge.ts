@@ -1,12 +1,12 @@
 import { stem } from './stem.ts';
 
-// Scripts that put no spaces between words: each sign, with the marks that belong to it, counts as one.
+// Scripts without spaces between words: each character, with its combining marks, counts as a word.
 const ideograph = /[\u4e00-\u9fff\u3040-\u309f\u30a0-\u30ff\uac00-\ud7af]/u;
 const unspaced = /[\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f]/u;
 const mark = /\p{M}/u;
 const wordSign = /[\p{L}\p{N}\p{M}]/u;
 
-/** The words of a text as ADK's response match score counts them: those in ASCII by their stem. */
+/** The words of a text as in ADK's response match score: ASCII words are reduced to their stem. */
 export function wordsOf(text: string): string[] {
   let spaced = '';
   for (const sign of text.normalize('NFKC').toLowerCase()) {
@@ -24,7 +24,7 @@ export interface Overlap {
   readonly fmeasure: number;
 }
 
-/** ROUGE-1: how many words two texts share, each counted as often as both have it. */
+/** ROUGE-1: the number of words that two texts share, each counted as often as both contain it. */
 export function rouge1(reference: string, candidate: string): Overlap {
   const expected = countsOf(wordsOf(reference));
   const given = countsOf(wordsOf(candidate));

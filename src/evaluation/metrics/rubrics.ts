@@ -28,7 +28,7 @@ export const rubricToolUse = rubricMetric({
 interface RubricMetric {
   readonly name: string;
   readonly description: string;
-  /** Which rubrics of a case or turn it looks at; those of the criterion are all its own. */
+  /** The type of the case's and turn's rubrics that it uses; of the criterion's it uses all. */
   readonly type: string;
   readonly about: string;
   readonly material: (turn: Invocation, input: MetricInput) => string;
@@ -37,7 +37,7 @@ interface RubricMetric {
 function rubricMetric({ name, description, type, about, material }: RubricMetric): Metric {
   return {
     info: metricInfo(name, description, 1),
-    usualThreshold: 0.8,
+    defaultThreshold: 0.8,
     async measure(input) {
       const { turns } = await byTurn(input, async (actual, expected) => {
         const rubrics = rubricsFor(input, expected, type);
@@ -51,7 +51,7 @@ function rubricMetric({ name, description, type, about, material }: RubricMetric
   };
 }
 
-/** Those of the criterion, the case and the turn. Throws when there are none, or two of one id. */
+/** The rubrics of the criterion, the case and the turn. Throws without any, and for two with one id. */
 function rubricsFor({ metric, evalCase }: MetricInput, expected: Invocation | undefined, type: string): Rubric[] {
   const mine = (rubrics: readonly Rubric[] = []): Rubric[] =>
     rubrics.filter((rubric) => rubric.type === undefined || rubric.type === type);
@@ -81,10 +81,10 @@ Property: the property, word for word
 Rationale: why, in one or two sentences
 Verdict: yes or no`;
 
-/** The verdicts in an answer, by rubric; `undefined` when one of the rubrics has none. */
+/** The verdicts in an answer, by rubric; `undefined` if one of the rubrics has none. */
 export function scoresIn(answer: string, rubrics: readonly Rubric[]): RubricScore[] | undefined {
   const blocks = answer.split(/^(?=[ \t]*(?:\*\*)?ID:)/m).filter((block) => /Verdict/.test(block));
-  // Judges that leave out the ids answer block by block, in order or with the text of the property.
+  // Answers without ids have blocks in order, or blocks with the text of the property.
   const pieces =
     blocks.length > 0 && /^[ \t]*(?:\*\*)?ID:/m.test(answer) ? blocks : answer.split(/^(?=[ \t]*Property:)/m);
   const scores = rubrics.map(({ rubricId, rubricContent }) => {
@@ -116,7 +116,7 @@ function blockScore(block: string, rubricId: string): RubricScore | undefined {
   return { rubricId, score: /^\W*yes/.test(verdict) ? 1 : 0, ...(rationale !== undefined && { rationale }) };
 }
 
-/** Judges that answer in JSON all the same: the verdict in the object that names the rubric. */
+/** For judges that answer in JSON nevertheless: the verdict in the object with the rubric's id. */
 function jsonScore(answer: string, rubricId: string): RubricScore | undefined {
   const object = answer
     .match(/\{[^{}]*\}/g)
@@ -127,14 +127,14 @@ function jsonScore(answer: string, rubricId: string): RubricScore | undefined {
   return { rubricId, score: verdict === 'yes' ? 1 : 0, ...(rationale !== undefined && { rationale }) };
 }
 
-/** What the majority of the samples says of a rubric, with the reason of the first that says so; a tie is a no. */
+/** The verdict of the majority of the samples on a rubric, with the first reason for it; a tie is a no. */
 function majorityOf(rubricId: string, samples: readonly (readonly RubricScore[])[]): RubricScore {
   const own = samples.flat().filter((score) => score.rubricId === rubricId);
   const score = own.filter((one) => one.score === 1).length * 2 > own.length ? 1 : 0;
   return own.find((one) => one.score === score) ?? { rubricId, score };
 }
 
-/** The mean of each rubric over the turns; the reasons are with the turns. */
+/** The mean of each rubric over the turns, without the reasons, which the turns have. */
 function meansOf(scores: readonly RubricScore[]): RubricScore[] {
   const ids = new Set(scores.map(({ rubricId }) => rubricId));
   return [...ids].map((rubricId) => {

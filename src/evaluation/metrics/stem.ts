@@ -1,5 +1,5 @@
-// Porter's stemmer ("An algorithm for suffix stripping", 1980) with the changes that NLTK makes by default: the one
-// that ADK's response match score uses. The packages for JavaScript have the plain algorithm, whose stems differ.
+// Porter's stemmer ("An algorithm for suffix stripping", 1980) with NLTK's default extensions, as in ADK's response
+// match score. The packages for JavaScript have the original algorithm, whose stems differ.
 
 const irregular = new Map(
   Object.entries({
@@ -18,7 +18,7 @@ const irregular = new Map(
   }).flatMap(([base, forms]) => forms.map((form) => [form, base] as const)),
 );
 
-/** Suffix, what replaces it, and the measure its stem must exceed. */
+/** A suffix, its replacement, and the measure that its stem must exceed. */
 type Rule = readonly [suffix: string, replacement: string, above?: number];
 
 const step1a: readonly Rule[] = [
@@ -54,7 +54,7 @@ export function stem(word: string): string {
   return bare.endsWith('ll') && measure(bare.slice(0, -1)) > 1 ? bare.slice(0, -1) : bare;
 }
 
-/** Applies the first rule whose suffix fits; when its condition does not hold, none. */
+/** Applies the first rule whose suffix matches, if its condition holds, and no other rule. */
 function firstOf(list: readonly Rule[], word: string): string {
   for (const [suffix, replacement, above = -1] of list) {
     if (!word.endsWith(suffix)) continue;
@@ -105,7 +105,7 @@ function withoutE(word: string): string {
   return size > 1 || (size === 1 && !endsShort(rest)) ? rest : word;
 }
 
-/** For each character whether it is a consonant: "y" is one unless it follows one. */
+/** Whether each character is a consonant: "y" is one unless it follows one. */
 function consonants(word: string): boolean[] {
   const flags: boolean[] = [];
   for (const [index, letter] of word.split('').entries()) {
@@ -127,7 +127,7 @@ function endsInDouble(word: string): boolean {
   return word.length >= 2 && word.at(-1) === word.at(-2) && isConsonant(word, word.length - 1);
 }
 
-/** Consonant, vowel, consonant other than w, x and y; or just vowel and consonant. */
+/** Whether the word ends in consonant, vowel, and a consonant other than w, x and y; or is only a vowel and a consonant. */
 function endsShort(word: string): boolean {
   const flags = consonants(word).slice(-3);
   if (word.length === 2) return flags[0] === false && flags[1] === true;

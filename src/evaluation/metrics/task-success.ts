@@ -2,14 +2,14 @@ import { jsonField, majority, sampled } from './judge.ts';
 import { type Metric, metricInfo, type MetricInput } from './metric.ts';
 import { answerOf, questionOf, stepsText } from './texts.ts';
 
-/** Whether a judge finds that the user got what the whole conversation was about. */
+/** Whether a judge finds that the conversation achieved the user's goal. */
 export const taskSuccess: Metric = {
   info: metricInfo(
     'multi_turn_task_success_v1',
     'Whether a judge model finds that the agent did what the user was after in the whole conversation. 1 is a success.',
     1,
   ),
-  usualThreshold: 0.5,
+  defaultThreshold: 0.5,
   async measure(input) {
     const score = majority(
       await sampled(input, promptFor(input), (answer) => {

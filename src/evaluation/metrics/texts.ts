@@ -3,7 +3,7 @@ import { type Invocation, toolCallsOf, toolResponsesOf } from '../../schemas/eva
 
 const shownLength = 200;
 
-/** The text of the agent's last word; with `intermediate`, what it said before it, too. */
+/** The text of the agent's final response; with `intermediate`, its earlier texts, too. */
 export function answerOf({ finalResponse, intermediateData }: Invocation, intermediate = false): string {
   if (!intermediate) return textOf(finalResponse, '\n');
   const events = (intermediateData?.invocationEvents ?? []).map(({ content }) => textOf(content, '\n'));
@@ -14,7 +14,7 @@ export function answerOf({ finalResponse, intermediateData }: Invocation, interm
 export const questionOf = ({ userContent }: Invocation): string =>
   textOf(userContent, '\n') || contentText(userContent);
 
-/** A message as a judge reads it: its text, and its other parts as JSON. */
+/** A message as text for a judge: its text, and its other parts as JSON. */
 export function contentText(content: Content | undefined): string {
   const parts = (content?.parts ?? []).filter((part) => !part.thought);
   return parts.map((part) => part.text ?? JSON.stringify(part)).join('\n');
@@ -23,7 +23,7 @@ export function contentText(content: Content | undefined): string {
 /** `name({"city":"Paris"})` */
 export const callText = ({ name, args = {} }: FunctionCall): string => `${name}(${JSON.stringify(args)})`;
 
-/** The steps of a turn as a judge reads them: calls, and what the tools answered. */
+/** The steps of a turn as text for a judge: tool calls and their responses. */
 export function stepsText({ intermediateData }: Invocation): string {
   const calls = toolCallsOf(intermediateData).map((call) => `call: ${callText(call)}`);
   const answers = toolResponsesOf(intermediateData).map(
@@ -32,7 +32,7 @@ export function stepsText({ intermediateData }: Invocation): string {
   return [...calls, ...answers].join('\n') || 'none';
 }
 
-/** A text in quotes, cut where it gets long. */
+/** A text in quotes, truncated if long. */
 export function quoted(text: string): string {
   return text === '' ? 'nothing' : JSON.stringify(text.length > shownLength ? `${text.slice(0, shownLength)}…` : text);
 }

@@ -14,7 +14,7 @@ export const toolTrajectory: Metric = {
     'Compares the tool calls of each turn with the expected ones: names and arguments, all of them in the same order unless the match type is IN_ORDER or ANY_ORDER. 1 is a match.',
     1,
   ),
-  usualThreshold: 1,
+  defaultThreshold: 1,
   measure: comparing((actual, expected, { metric }) => {
     const { matchType = 'EXACT', ignoreArgs = false } = metric.criterion ?? {};
     const same: Same = (one, other) =>
@@ -26,10 +26,10 @@ export const toolTrajectory: Metric = {
   }),
 };
 
-/** Arguments as JSON has them: prototypes and absent values make no difference. */
+/** The arguments as plain JSON, so that prototypes and absent values do not matter. */
 const plain = (args: FunctionCall['args']): unknown => JSON.parse(JSON.stringify(args ?? {}));
 
-/** What is wrong with the calls; `undefined` when they match. */
+/** The first difference between the calls; `undefined` when they match. */
 export function faultOf(
   called: readonly FunctionCall[],
   wanted: readonly FunctionCall[],

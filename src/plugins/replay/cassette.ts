@@ -25,7 +25,7 @@ const ToolRecording = lenient({
   }).optional(),
 });
 
-/** One model or tool call of a recorded conversation, as the ADK conformance cases hold it. */
+/** One model or tool call of a recorded conversation, in the format of the ADK conformance tests. */
 export const Recording = lenient({
   userMessageIndex: z.number().int(),
   agentName: z.string(),
@@ -40,7 +40,7 @@ const plain = 'generated-recordings.yaml';
 const streamed = 'generated-recordings-sse.yaml';
 const derived = 'generated-recordings.derived.yaml';
 
-/** Where cassettes may be: `dir` below `root`, and for a streamed conversation a file of its own. */
+/** Identifies a cassette: folder `dir` below `root`, with a separate file for streamed conversations. */
 export interface CassettePlace {
   readonly root: string;
   readonly dir: string;
@@ -90,7 +90,7 @@ async function cassetteFolder(place: CassettePlace): Promise<string> {
   return folder;
 }
 
-/** A streamed conversation falls back to the plain recording: what is stored is the same. */
+/** A streamed conversation falls back to the recording without streaming: both store the same events. */
 const namesFor = (streaming: boolean): string[] => (streaming ? [streamed, plain, derived] : [plain, derived]);
 
 async function readFirst(folder: string, names: readonly string[]): Promise<string> {

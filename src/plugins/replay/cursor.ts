@@ -3,26 +3,26 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import type { Recording } from './cassette.ts';
 
-/** Rounds of the event loop that an agent waits for one beside it, which may never come. */
-const patience = 1_000;
+/** Iterations of the event loop that an agent waits for a parallel agent's recording; that one may never come. */
+const maxRounds = 1_000;
 
-/** Walks the recordings of one user message; agents may interleave, so each agent's recordings are taken in their order. */
+/** Hands out the recordings of one user message. Parallel agents may interleave, so the order is kept per agent. */
 export class Cursor {
-  /** Not taken yet. */
-  readonly #left: Recording[];
-  /** Not done yet. */
-  readonly #ahead: Recording[];
-  /** Taken when its call was announced, by call id. */
+  /** Recordings that no call has taken yet. */
+  readonly #available: Recording[];
+  /** Recordings whose replay has not finished, in recorded order. */
+  readonly #unfinished: Recording[];
+  /** Taken in `beforeTool`, by call id. */
   readonly #reserved = new Map<string, Recording>();
-  /** What the recording says an agent answered as a tool, for its model calls when they were not recorded. */
-  readonly #toldByTool = new WeakMap<AbortSignal, string>();
+  /** Recorded tool responses of agents that run as tools, for their model calls if those were not recorded. */
+  readonly #toolResponses = new WeakMap<AbortSignal, string>();
 
   constructor(recordings: readonly Recording[], index: number) {
     const ofMessage = recordings.filter((recording) => recording.userMessageIndex === index);
-    this.#left = ofMessage.filter(({ llmRecording, toolRecording }) =>
+    this.#available = ofMessage.filter(({ llmRecording, toolRecording }) =>
       toolRecording ? true : (llmRecording?.llmResponse ?? llmRecording?.llmResponses?.at(0)) !== undefined,
     );
-    this.#ahead = [...this.#left];
+    this.#unfinished = [...this.#available];
   }
 
   /** The next model call of an agent. */
@@ -43,34 +43,34 @@ export class Cursor {
     return found;
   }
 
-  /** Waits until what was recorded before is done: for agents that run side by side. */
-  async turnOf(recording: Recording): Promise<void> {
-    for (let round = 0; round < patience && this.#ahead[0] !== recording; round += 1) await setImmediate();
+  /** Waits until all earlier recordings are replayed: keeps the recorded order of parallel agents. */
+  async waitForTurn(recording: Recording): Promise<void> {
+    for (let round = 0; round < maxRounds && this.#unfinished[0] !== recording; round += 1) await setImmediate();
   }
 
   done(recording: Recording): void {
-    const at = this.#ahead.indexOf(recording);
-    if (at >= 0) this.#ahead.splice(at, 1);
+    const at = this.#unfinished.indexOf(recording);
+    if (at >= 0) this.#unfinished.splice(at, 1);
   }
 
-  /** The call with this id is answered. */
+  /** Marks the tool call with this id as replayed. */
   finish(id: string): void {
     const recording = this.#reserved.get(id);
     if (recording) this.done(recording);
     this.#reserved.delete(id);
   }
 
-  /** Lets the agent that runs as a tool under this signal say what its tool response says. */
-  lend(signal: AbortSignal, text: string): void {
-    this.#toldByTool.set(signal, text);
+  /** Sets the text that the agent running as a tool under this signal answers. */
+  setToolResponse(signal: AbortSignal, text: string): void {
+    this.#toolResponses.set(signal, text);
   }
 
-  lentTo(signal: AbortSignal): string | undefined {
-    return this.#toldByTool.get(signal);
+  toolResponseOf(signal: AbortSignal): string | undefined {
+    return this.#toolResponses.get(signal);
   }
 
   #take(matches: (recording: Recording) => boolean): Recording | undefined {
-    const at = this.#left.findIndex(matches);
-    return at < 0 ? undefined : this.#left.splice(at, 1)[0];
+    const at = this.#available.findIndex(matches);
+    return at < 0 ? undefined : this.#available.splice(at, 1)[0];
   }
 }

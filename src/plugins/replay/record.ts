@@ -6,14 +6,14 @@ import { cassetteConfig } from './replay.ts';
 /** Session state key of the conformance clients. */
 export const recordKey = '_adk_recordings_config';
 
-interface Tape {
+interface CassetteDraft {
   readonly recordings: Recording[];
   readonly open: Map<string, Recording>;
 }
 
 /**
- * Writes every model and tool call of a run whose state carries `_adk_recordings_config` to a cassette below `root`,
- * from which the replay plugin answers later. The recordings of a message replace earlier ones of the same message.
+ * Records every model and tool call of a run whose state has `_adk_recordings_config` in a cassette below `root`, for
+ * the replay plugin. The recordings of a message replace earlier ones of the same message.
  */
 export function recordPlugin({ root }: { root: string }): Plugin {
   return {
@@ -31,13 +31,13 @@ export function recordPlugin({ root }: { root: string }): Plugin {
           llmResponses: [],
         },
       };
-      const tape = tapeOf(context);
-      tape.recordings.push(recording);
-      tape.open.set(context.agentName, recording);
+      const draft = draftOf(context);
+      draft.recordings.push(recording);
+      draft.open.set(context.agentName, recording);
     },
     afterModel({ response, context }) {
       if (cassetteConfig(context, recordKey)) {
-        tapeOf(context).open.get(context.agentName)?.llmRecording?.llmResponses?.push(structuredClone(response));
+        draftOf(context).open.get(context.agentName)?.llmRecording?.llmResponses?.push(structuredClone(response));
       }
     },
     beforeTool({ tool, args, context }) {
@@ -48,36 +48,36 @@ export function recordPlugin({ root }: { root: string }): Plugin {
         agentName: context.agentName,
         toolRecording: { toolCall: { id: context.functionCallId, name: tool.name, args: structuredClone(args) } },
       };
-      const tape = tapeOf(context);
-      tape.recordings.push(recording);
-      tape.open.set(context.functionCallId, recording);
+      const draft = draftOf(context);
+      draft.recordings.push(recording);
+      draft.open.set(context.functionCallId, recording);
     },
     afterTool({ tool, context, result }) {
       const recording =
-        cassetteConfig(context, recordKey) && tapeOf(context).open.get(context.functionCallId)?.toolRecording;
+        cassetteConfig(context, recordKey) && draftOf(context).open.get(context.functionCallId)?.toolRecording;
       if (recording)
         recording.toolResponse = { id: context.functionCallId, name: tool.name, response: structuredClone(result) };
     },
     async afterRun({ context }) {
-      const tape = context.data.get(recordKey) as Tape | undefined;
+      const draft = context.data.get(recordKey) as CassetteDraft | undefined;
       const value = context.session.state[recordKey];
-      if (!tape || typeof value !== 'object' || value === null) return;
+      if (!draft || typeof value !== 'object' || value === null) return;
       const { dir, streaming, index } = placeOf(value as JsonObject);
       const place = { root, dir, streaming };
       const earlier = await readCassette(place).catch(() => []);
       const kept = earlier.filter((recording) => recording.userMessageIndex !== index);
-      const all = [...kept, ...tape.recordings].toSorted((a, b) => a.userMessageIndex - b.userMessageIndex);
+      const all = [...kept, ...draft.recordings].toSorted((a, b) => a.userMessageIndex - b.userMessageIndex);
       await writeCassette(place, all);
     },
   };
 }
 
-function tapeOf(ctx: CallbackContext): Tape {
-  const known = ctx.data.get(recordKey) as Tape | undefined;
+function draftOf(ctx: CallbackContext): CassetteDraft {
+  const known = ctx.data.get(recordKey) as CassetteDraft | undefined;
   if (known) return known;
-  const tape: Tape = { recordings: [], open: new Map() };
-  ctx.data.set(recordKey, tape);
-  return tape;
+  const draft: CassetteDraft = { recordings: [], open: new Map() };
+  ctx.data.set(recordKey, draft);
+  return draft;
 }
 
 function placeOf(value: JsonObject): { dir: string; streaming: boolean; index: number } {

@@ -19,13 +19,13 @@ export type CassetteConfig = z.infer<typeof CassetteConfig>;
 /** Session state key of the conformance clients. */
 export const replayKey = '_adk_replay_config';
 
-/** Tools of the runtime itself: run when the cassette does not hold their calls. */
-const ownTools = new Set(['transfer_to_agent', 'set_model_response', 'exit_loop']);
+/** Built-in tools that run when the cassette does not hold their calls. */
+const runtimeTools = new Set(['transfer_to_agent', 'set_model_response', 'exit_loop']);
 
 /**
- * Answers model and tool calls from a recorded conversation instead of making them, for runs whose state carries
- * `_adk_replay_config`. Cassettes are read below `root` only. Callbacks run as ever. Tools are still run for what they
- * do to the state, except those of other servers; their recorded answer is used. Other runs are left alone.
+ * Answers model and tool calls from a recorded conversation instead of making them, for runs whose state has
+ * `_adk_replay_config`; other runs do not change. Cassettes are read below `root` only. Callbacks run as usual. Tools
+ * still run for their state changes, except those of remote toolsets, but the recorded response is used.
  */
 export function replayPlugin({ root }: { root: string }): Plugin {
   return {
@@ -33,11 +33,11 @@ export function replayPlugin({ root }: { root: string }): Plugin {
     appliesTo: ({ session }) => session.state[replayKey] !== undefined,
     async *aroundModel({ context, next }) {
       const cursor = await cursorOf(context, root);
-      if (cursor) yield* recordedAnswer(context, cursor);
+      if (cursor) yield* recordedResponses(context, cursor);
       else yield* next();
     },
     async beforeTool({ tool, args, context }) {
-      // Taken before an agent's own callbacks can answer: such answers were recorded too.
+      // Taken before the agent's own callbacks can replace the call: their results were recorded, too.
       (await cursorOf(context, root))?.tool(context.agentName, tool.name, { id: context.functionCallId, args });
     },
     async aroundTool({ tool, args, context, next }) {
@@ -45,12 +45,12 @@ export function replayPlugin({ root }: { root: string }): Plugin {
       if (!cursor) return next();
       const recording = cursor.tool(context.agentName, tool.name, { id: context.functionCallId, args });
       if (!recording) {
-        if (!tool.run || ownTools.has(tool.name)) return next();
-        throw leftTheTape(context, `call of tool "${tool.name}"`);
+        if (!tool.run || runtimeTools.has(tool.name)) return next();
+        throw noRecording(context, `call of tool "${tool.name}"`);
       }
-      if (context.run.branch !== undefined) await cursor.turnOf(recording);
+      if (context.run.branch !== undefined) await cursor.waitForTurn(recording);
       const response = recording.toolRecording?.toolResponse?.response ?? {};
-      if (tool.customMetadata?.['agent'] !== undefined) cursor.lend(context.signal, asText(response));
+      if (tool.customMetadata?.['agent'] !== undefined) cursor.setToolResponse(context.signal, asText(response));
       await ignoringFailure(next);
       return isLater(tool, response) ? undefined : response;
     },
@@ -80,7 +80,7 @@ export function cassetteConfig(ctx: CallbackContext, key: string): CassetteConfi
 async function cursorOf(ctx: CallbackContext, root: string): Promise<Cursor | undefined> {
   const config = cassetteConfig(ctx, replayKey);
   if (!config) return undefined;
-  // Kept as a promise: parallel agents ask at the same time and must share one cursor.
+  // Stored as a promise: parallel agents call this at the same time and must share one cursor.
   const known = ctx.data.get(replayKey) as Promise<Cursor> | undefined;
   if (known) return known;
   const place = { root, dir: config.dir, streaming: config.streamingMode === 'sse' };
@@ -89,13 +89,13 @@ async function cursorOf(ctx: CallbackContext, root: string): Promise<Cursor | un
   return cursor;
 }
 
-async function* recordedAnswer(ctx: CallbackContext, cursor: Cursor): AsyncGenerator<ModelResponse, void, void> {
+async function* recordedResponses(ctx: CallbackContext, cursor: Cursor): AsyncGenerator<ModelResponse, void, void> {
   const recording = cursor.model(ctx.agentName);
   if (!recording) {
     yield unrecorded(ctx, cursor);
     return;
   }
-  if (ctx.run.branch !== undefined) await cursor.turnOf(recording);
+  if (ctx.run.branch !== undefined) await cursor.waitForTurn(recording);
   try {
     yield* responsesOf(recording, ctx.run.runConfig.streamingMode === 'sse');
   } finally {
@@ -103,7 +103,7 @@ async function* recordedAnswer(ctx: CallbackContext, cursor: Cursor): AsyncGener
   }
 }
 
-/** What a recorded model call answered. Fragments are for those who stream; without a whole answer they make up one. */
+/** The responses of a recorded model call. Chunks are replayed only when streaming; a call with chunks only gets a complete response made of them. */
 function responsesOf({ llmRecording }: Recording, streaming: boolean): ModelResponse[] {
   const responses = llmRecording?.llmResponses ?? (llmRecording?.llmResponse ? [llmRecording.llmResponse] : []);
   const whole = responses.filter(({ partial }) => !partial);
@@ -114,17 +114,17 @@ function responsesOf({ llmRecording }: Recording, streaming: boolean): ModelResp
   return [...(streaming ? responses : []), { ...rest, content: { role: 'model', parts } }];
 }
 
-/** ADK does not record the model calls of an agent that runs as a tool: its last answer is the tool's. */
+/** ADK does not record the model calls of an agent that runs as a tool: the tool's response is its last answer. */
 function unrecorded(ctx: CallbackContext, cursor: Cursor): ModelResponse {
-  const text = cursor.lentTo(ctx.signal);
-  if (text === undefined) throw leftTheTape(ctx, 'model call');
+  const text = cursor.toolResponseOf(ctx.signal);
+  if (text === undefined) throw noRecording(ctx, 'model call');
   return { content: { role: 'model', parts: [{ text }] } };
 }
 
 const asText = (response: JsonObject): string =>
   typeof response['result'] === 'string' ? response['result'] : JSON.stringify(response);
 
-function leftTheTape(ctx: CallbackContext, what: string): AppError {
+function noRecording(ctx: CallbackContext, what: string): AppError {
   const { userMessageIndex } = cassetteConfig(ctx, replayKey) ?? {};
   return new AppError(
     'ConfigurationException',
@@ -132,7 +132,7 @@ function leftTheTape(ctx: CallbackContext, what: string): AppError {
   );
 }
 
-/** A long-running tool that has not answered yet is recorded with nothing, or with null in the place of a result. */
+/** A long-running tool without a response yet is recorded with no result, or with null as the result. */
 const isLater = (tool: Tool, response: JsonObject): boolean =>
   tool.isLongRunning === true && Object.values(response).every((value) => value === null);
 
@@ -140,6 +140,6 @@ async function ignoringFailure(call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
   } catch {
-    // The recorded answer counts, whatever the tool does today.
+    // The recorded response is used, whatever the tool does now.
   }
 }

@@ -1,6 +1,6 @@
 import { define, isJsonObject, type JsonObject } from '../../base/json.ts';
 
-/** Keys whose values are somebody's data: what is below them is never renamed. */
+/** Keys whose values are user data: keys below them are never renamed. */
 const opaque = new Set([
   'args',
   'response',
@@ -13,7 +13,7 @@ const opaque = new Set([
   'responseJsonSchema',
   'customMetadata',
 ]);
-/** Opaque keys that hold data only as objects: a function declaration's or tool recording's `response` is one of ours. */
+/** Opaque keys that hold data only as objects: a function declaration's or tool recording's `response` is a structure with known keys. */
 const camel = (key: string): string => key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 const snake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

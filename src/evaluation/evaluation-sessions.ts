@@ -3,11 +3,11 @@ import type { Services } from '../core/services.ts';
 import { keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
 import type { CaseRun } from './case-run.ts';
 
-/** Sessions of evaluations that stay among the server's; older ones are in the results only. */
-const mostKept = 1_000;
+/** Evaluation sessions in the session store; older ones are in the results only. */
+const maxKept = 1_000;
 
-/** Puts the sessions of evaluated cases where any view finds them by their id, and takes the oldest away again. */
-export class KeptSessions {
+/** Stores the sessions of evaluated cases in the session store, where every view finds them, and deletes the oldest. */
+export class EvaluationSessions {
   readonly #services: Services;
   readonly #log: RunLog | undefined;
   readonly #kept: SessionKey[] = [];
@@ -17,7 +17,7 @@ export class KeptSessions {
     this.#log = log;
   }
 
-  /** A session that cannot be kept is told of: what came of the case counts all the same. */
+  /** Stores a session. Logs a failure: the result of the case stays valid. */
   async keep({ session, artifacts }: CaseRun, title: string): Promise<void> {
     const key = keyOf(session);
     if (!(await this.restore(session, title))) return;
@@ -28,14 +28,14 @@ export class KeptSessions {
     }
   }
 
-  /** Puts a session where it is found by its id, under a title that views show; false when that fails. */
+  /** Stores a session with a title for views; false when that fails. */
   async restore(session: Session, title: string): Promise<boolean> {
     const key = keyOf(session);
     try {
       const state = { ...stateOfSession(session.state), __session_metadata__: { displayName: title } };
       await this.#services.sessions.createSession(key, { sessionId: key.sessionId, state, events: session.events });
       this.#kept.push(key);
-      while (this.#kept.length > mostKept) await this.#drop();
+      while (this.#kept.length > maxKept) await this.#drop();
       return true;
     } catch (error) {
       this.#log?.warn({ err: error, sessionId: key.sessionId }, 'evaluation session not kept');
@@ -43,7 +43,7 @@ export class KeptSessions {
     }
   }
 
-  /** The user's own artifacts are not the evaluation's to change. */
+  /** Copies an artifact of the session, but none of the user's. */
   async #copyArtifact(key: SessionKey, name: string, from: CaseRun['artifacts']): Promise<void> {
     const { artifacts } = this.#services;
     if (!artifacts || name.startsWith('user:')) return;
@@ -61,7 +61,7 @@ export class KeptSessions {
   }
 }
 
-/** What is the session's alone: an evaluation changes nothing that its app and its users share. */
+/** The session's own keys: an evaluation must not change the state of the app or its users. */
 function stateOfSession(state: State): State {
   return Object.fromEntries(Object.entries(state).filter(([key]) => !/^(?:app|user|temp):/.test(key)));
 }
