@@ -1,7 +1,7 @@
 import { nameFault } from '../schemas/names.ts';
 import type { WorkerFile, WorkerSetup } from './worker-messages.ts';
 
-/** The files of one piece of code: those it was given and those it writes. */
+/** The files of one code execution: its input files and those it writes. */
 export class FileBox {
   readonly #setup: WorkerSetup;
   readonly #files = new Map<string, WorkerFile>();
@@ -11,7 +11,7 @@ export class FileBox {
     this.#setup = setup;
   }
 
-  /** Adds what a piece of code is given. What earlier pieces left stays. */
+  /** Adds the input files of an execution. Files of earlier executions stay. */
   open(files: readonly WorkerFile[]): void {
     this.#written.clear();
     for (const file of files) this.#files.set(file.name, file);
@@ -27,7 +27,7 @@ export class FileBox {
     throw new Error(`There is no file ${JSON.stringify(name)}`);
   }
 
-  /** Throws when the name is none, and when it is too much. */
+  /** Throws for an invalid name, and for too many files or bytes. */
   write(name: string, bytes: Uint8Array<ArrayBuffer>, mimeType = mimeTypeOf(name)): void {
     const { maxFiles, maxFileBytes } = this.#setup;
     const fault = nameFault(name, true) ?? nameFault(mimeType, true);
@@ -61,7 +61,7 @@ const mimeTypes: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** The type that the end of a name stands for. */
+/** The MIME type of a file extension. */
 export function mimeTypeOf(name: string): string {
   const end = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return (Object.hasOwn(mimeTypes, end) ? mimeTypes[end] : undefined) ?? 'application/octet-stream';

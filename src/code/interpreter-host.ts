@@ -2,29 +2,29 @@ import { fork } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import type { WorkerJob, WorkerSetup } from './worker-messages.ts';
 
-/** For what an interpreter needs beside the memory of the code, in megabytes of JavaScript's own heap. */
+/** Megabytes of JavaScript heap for the interpreter itself, beside the memory of the code. */
 const ownHeapMb = 256;
 
 export type EndReason = 'closed' | 'memory' | 'time' | 'crash';
 
-/** What an interpreter runs in: a thread, or a process of its own. */
+/** Runs an interpreter: a thread, or a separate process. */
 export interface InterpreterHost {
   post(job: WorkerJob): void;
-  /** 0 clears what was asked for before. */
+  /** 0 clears an earlier interrupt. */
   interrupt(signal: number): void;
-  /** Ends it at once, whatever it does. */
+  /** Ends the interpreter at once, even in an endless loop. */
   kill(): Promise<unknown>;
 }
 
 export interface HostEvents {
-  /** Not checked yet. */
+  /** The message is not validated yet. */
   readonly onMessage: (message: unknown) => void;
   readonly onEnd: (why: EndReason) => void;
 }
 
 export type StartHost = (setup: WorkerSetup, events: HostEvents) => InterpreterHost;
 
-/** Starts the worker thread of a file. Its JavaScript heap is bounded; what an interpreter takes beside it, it has to bound itself. */
+/** Starts a file as a worker thread. Bounds its JavaScript heap; the interpreter has to bound its other memory itself. */
 export const inThread =
   (entry: URL): StartHost =>
   (setup, { onMessage, onEnd }) => {
@@ -38,7 +38,7 @@ export const inThread =
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: ownHeapMb },
     });
-    // A warning of the runtime is of no use to anybody, and must not pile up.
+    // Discards warnings of the runtime, which would pile up in memory.
     worker.stdout.resume();
     worker.stderr.resume();
     worker.on('message', onMessage);
@@ -47,7 +47,7 @@ export const inThread =
     });
     worker.on('exit', () => onEnd('crash'));
     return {
-      // A thread is no window: it has no origin.
+      // A thread has no origin, unlike a window.
       // oxlint-disable-next-line unicorn/require-post-message-target-origin
       post: (job) => worker.postMessage(job),
       interrupt: (signal) => {
@@ -58,18 +58,18 @@ export const inThread =
     };
   };
 
-/** What a process is sent. */
-export type ProcessOrder =
+/** A message to the process. */
+export type ProcessCommand =
   | { readonly setup: WorkerSetup }
   | { readonly job: WorkerJob }
   | { readonly interrupt: number };
 
-/** The exit code of a process whose code took too much memory. */
-export const tooMuchMemory = 77;
+/** The exit code of a process that exceeded its memory limit. */
+export const memoryExitCode = 77;
 
 /**
- * Starts a process that holds the thread and watches how much memory both take: for interpreters whose code can get at
- * memory that nothing within a process bounds.
+ * Starts a process that runs the thread and watches the memory of both: for interpreters whose code can allocate memory
+ * that no limit inside a process covers.
  */
 export const inProcess =
   (entry: URL): StartHost =>
@@ -82,8 +82,8 @@ export const inProcess =
     });
     const gone = new Promise<void>((resolve) => {
       child.once('exit', (code, signal) => {
-        // Killed by nobody here: the system was short of memory.
-        onEnd(code === tooMuchMemory || signal === 'SIGKILL' ? 'memory' : 'crash');
+        // `kill` was not called: the operating system ran out of memory.
+        onEnd(code === memoryExitCode || signal === 'SIGKILL' ? 'memory' : 'crash');
         resolve();
       });
       child.once('error', () => {
@@ -92,9 +92,9 @@ export const inProcess =
       });
     });
     child.on('message', onMessage);
-    const send = (order: ProcessOrder): void => {
-      // It fails for a process that is gone, which `exit` tells, too.
-      if (child.connected) child.send(order, () => {});
+    const send = (command: ProcessCommand): void => {
+      // Sending to an ended process fails; the `exit` event reports that end.
+      if (child.connected) child.send(command, () => {});
     };
     send({ setup });
     return {

@@ -1,6 +1,6 @@
 const pageBytes = 64 * 1024;
 
-/** The memory of a WebAssembly program, which the types of Node leave out. */
+/** The memory of a WebAssembly program; the types of Node do not have it. */
 interface Memory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -10,8 +10,8 @@ interface WithWebAssembly {
 }
 
 /**
- * Watches how much WebAssembly memory the interpreter of this thread takes, which begins with `initialBytes`: from
- * `begin` on it may grow by so many bytes, and is refused more, which code sees as an error of its own language.
+ * Limits the WebAssembly memory of this thread's interpreter, which starts with `initialBytes`: after `begin` it may
+ * grow by `bytes`. Beyond that, allocations fail, which the code sees as an error of its own language.
  */
 export function limitMemory(bytes: number, initialBytes: number): { begin(): void } {
   let ceiling = Infinity;

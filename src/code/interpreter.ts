@@ -3,14 +3,14 @@ import type { EndReason, InterpreterHost, StartHost } from './interpreter-host.t
 import type { SandboxSettings } from './sandbox-options.ts';
 import { interruptNow, isWithin, WorkerReply, type WorkerJob, type WorkerSetup } from './worker-messages.ts';
 
-/** How long an interpreter may take to load, and an interrupted one to stop by itself. */
+/** How long an interpreter may take to load, and to stop by itself after an interrupt. */
 const loadMs = 60_000;
 const graceMs = 1000;
 
 type Done = Extract<WorkerReply, { kind: 'done' }>;
 type Ending = { readonly kind: 'ended'; readonly why: EndReason };
 
-/** One interpreter in a thread or a process. What runs in it can be ended at any moment, endless loops included. */
+/** One interpreter in a thread or a process. The code in it can be ended at any moment, even in an endless loop. */
 export class Interpreter {
   readonly #host: InterpreterHost;
   readonly #settings: SandboxSettings;
@@ -42,8 +42,8 @@ export class Interpreter {
   }
 
   /**
-   * Runs one piece of code; one at a time. Code that takes too long is a result with what it printed so far. Throws
-   * the signal's reason when that aborts, and AppError when the interpreter cannot be loaded.
+   * Executes code; one call at a time. A timeout returns a result with the output so far. Throws the signal's reason when
+   * it aborts, and AppError when the interpreter cannot be loaded.
    */
   async run(job: WorkerJob, signal: AbortSignal): Promise<Done> {
     const stop = (): void => this.#end('closed');
@@ -63,7 +63,7 @@ export class Interpreter {
     }
   }
 
-  /** Ends it at once, whatever it does. */
+  /** Ends the interpreter at once, even in an endless loop. */
   async close(): Promise<void> {
     this.#end('closed');
     await this.#host.kill();
@@ -104,14 +104,14 @@ export class Interpreter {
     if (this.#ending) return;
     this.#ending = { kind: 'ended', why };
     this.#answer?.(this.#ending);
-    // Nobody waits for its end here; ending what is gone already does nothing, and neither can fail.
+    // Not awaited: `kill` never rejects, and does nothing after the end.
     void this.#host.kill();
   }
 
   #explain({ why }: Ending): string {
     if (why === 'time') return this.#tooLong;
-    if (why === 'memory') return 'MemoryError: the code took too much memory and was stopped';
-    return why === 'closed' ? 'Error: the sandbox was closed' : 'Error: the sandbox broke down while the code ran';
+    if (why === 'memory') return 'MemoryError: the code exceeded its memory limit and was stopped';
+    return why === 'closed' ? 'Error: the sandbox was closed' : 'Error: the sandbox crashed while the code ran';
   }
 
   get #tooLong(): string {

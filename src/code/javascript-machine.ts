@@ -8,7 +8,7 @@ const stackBytes = 512 * 1024;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** A JavaScript interpreter with a console, files and timers of its own. Nothing in it is ever freed: its thread ends. */
+/** A JavaScript interpreter with its own console, files and timers. It frees nothing: its memory goes when its thread ends. */
 export class JavascriptMachine {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
@@ -31,7 +31,7 @@ export class JavascriptMachine {
     this.#runtime.setMemoryLimit(setup.memoryBytes);
   }
 
-  /** Runs a piece of code, with all it put off, until nothing is left to do or it is interrupted. */
+  /** Executes code, then its pending promises and timers, until none is left or it is interrupted. */
   run(job: WorkerJob): WorkerResult {
     this.#files.open(job.files);
     const fault = this.#evaluate(job.code);
@@ -40,9 +40,9 @@ export class JavascriptMachine {
     return { kind: 'done', stdout: this.#output.take(), stderr, files: this.#files.written() };
   }
 
-  /** What went wrong, if something did. */
+  /** Returns the error text, if the code failed. */
   #evaluate(code: string): string | undefined {
-    // Only a module may await at its top; what it declares is its own, so other code is run as a script.
+    // Only a module may use top-level await. A module's declarations are local to it, so other code runs as a script.
     const type = /\bawait\b|^\s*(?:import|export)\b/m.test(code) ? 'module' : 'global';
     const result = this.#context.evalCode(code, 'code.js', { type });
     if (result.error) return this.#describe(result.error);
@@ -62,7 +62,7 @@ export class JavascriptMachine {
     }
   }
 
-  /** Calls a function of the prelude. A text is what it failed with. */
+  /** Calls a function of the prelude. Returns the error text if it failed. */
   #call(name: string, ...args: QuickJSHandle[]): QuickJSHandle | string {
     const result = this.#context.callMethod(this.#drive, name, args);
     return result.error ? this.#describe(result.error) : result.value;
@@ -88,7 +88,7 @@ export class JavascriptMachine {
     return context.unwrapResult(context.callFunction(prelude, context.undefined, host));
   }
 
-  /** All that code in the machine can ask of us: texts and bytes in and out of its own output and files. */
+  /** All functions that the code can call outside the interpreter: they reach its own output and files only. */
   #functions(): Record<string, (...args: QuickJSHandle[]) => QuickJSHandle> {
     const context = this.#context;
     const files = this.#files;

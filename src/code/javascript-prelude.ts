@@ -1,6 +1,7 @@
 /**
- * A function expression in the sandbox's JavaScript: takes our functions, defines the globals code may use, and gives
- * back what we drive the code with. Keeps its own references, so that code which replaces built-ins harms itself only.
+ * A function expression in the sandbox's JavaScript: takes the host's functions, defines the globals for the code, and
+ * returns the functions that the host calls. Keeps its own references, so that code which replaces built-ins harms
+ * itself only.
  */
 export const javascriptPrelude = `(function (host) {
   'use strict';
@@ -71,7 +72,7 @@ export const javascriptPrelude = `(function (host) {
     Object.defineProperty(globalThis, name, { value: globals[name], writable: true, configurable: true });
   }
 
-  // The interpreter does not count what shared buffers take, and there is nobody to share them with.
+  // The interpreter does not count the memory of shared buffers, and there is no other thread to share them with.
   for (const name of ['SharedArrayBuffer', 'Atomics']) delete globalThis[name];
 
   return {

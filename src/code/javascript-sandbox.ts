@@ -9,8 +9,8 @@ export const javascript: SandboxLanguage = {
 };
 
 /**
- * Runs the JavaScript (and TypeScript, its types taken out) a model writes, in an interpreter without access to
- * anything: no network, no files but its own, no modules. Throws ConfigurationException when an option is wrong.
+ * Runs the JavaScript (and TypeScript, its types removed) that a model writes, in an interpreter without network,
+ * modules, or files other than its own. Throws ConfigurationException when an option is wrong.
  */
 export const javascriptSandbox = (options: SandboxOptions = {}): SandboxExecutor =>
   sandboxExecutor([javascript], sandboxSettings('JavaScriptSandbox', options));

@@ -6,19 +6,19 @@ import { limitMemory } from './interpreter-memory.ts';
 import { JavascriptMachine } from './javascript-machine.ts';
 import type { WorkerJob, WorkerReply, WorkerStart } from './worker-messages.ts';
 
-// The entry of a worker thread: an interpreter that knows nothing of Node, run beside the event loop of the server.
+// The entry of a worker thread: runs an interpreter without access to Node outside the server's event loop.
 
-/** What the interpreter is given at its start, in the version we are tested with. */
+/** Initial memory of the interpreter, in the tested version. */
 const initialBytes = 16 * 1024 * 1024;
 
-// What our own code started us with.
+// Passed by `inThread`.
 const start = workerData as WorkerStart;
-// The interpreter counts what it allocates. This is for what it might forget to count.
+// The interpreter counts its allocations. This limits what it might not count.
 const memory = limitMemory(start.memoryBytes, initialBytes);
 const quickjs = await newQuickJSWASMModuleFromVariant(variant as unknown as QuickJSSyncVariant);
 const machine = new JavascriptMachine(quickjs, start);
 memory.begin();
-// A thread's port is no window: it has no origin.
+// A thread's port has no origin, unlike a window.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 const say = (reply: WorkerReply): void => parentPort?.postMessage(reply);
 

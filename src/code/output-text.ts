@@ -1,7 +1,7 @@
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** Text that keeps its first bytes, and says so when there was more. */
+/** Collects text up to a limit in bytes, and marks where more was cut off. */
 export class OutputText {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
@@ -15,7 +15,7 @@ export class OutputText {
   add(chunk: string | Uint8Array): void {
     if (this.#isCut) return;
     const room = this.#limit - this.#size;
-    // A character takes at least a byte, so no more of them are ever of use.
+    // A character takes at least one byte, so more characters than `room` never fit.
     const bytes = typeof chunk === 'string' ? encoder.encode(chunk.slice(0, room + 1)) : chunk.slice(0, room + 1);
     this.#isCut = bytes.length > room;
     const kept = this.#isCut ? bytes.subarray(0, wholeCharacters(bytes, room)) : bytes;
@@ -25,7 +25,7 @@ export class OutputText {
     if (this.#chunks.length >= 1024) this.#chunks = [this.#joined()];
   }
 
-  /** All of it, and the mark. Starts anew. */
+  /** Returns the text with the mark, and clears it. */
   take(): string {
     const text = decoder.decode(this.#joined());
     const mark = this.#isCut ? `\n[output cut off after ${this.#limit} bytes]` : '';
@@ -46,14 +46,14 @@ export class OutputText {
   }
 }
 
-/** The text, cut to so many bytes. */
+/** The text, cut to `limit` bytes. */
 export function cutText(text: string, limit: number): string {
   const output = new OutputText(limit);
   output.add(text);
   return output.take();
 }
 
-/** How many of the first `end` bytes make whole characters. */
+/** How many of the first `end` bytes form complete characters. */
 function wholeCharacters(bytes: Uint8Array, end: number): number {
   let at = end;
   while (at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;

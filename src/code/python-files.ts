@@ -5,23 +5,23 @@ import type { WorkerFile, WorkerSetup } from './worker-messages.ts';
 const home = '/home/pyodide';
 const maxDepth = 8;
 const maxEntries = 1000;
-/** The number that means "no space left" to the file system. */
+/** The file system's error number for "no space left". */
 const noSpace = 51;
 
 interface Node {
   readonly usedBytes?: number;
 }
-/** Parts of the file system that its types leave out. */
+/** Members of the file system that its types do not have. */
 interface OpenFileSystem {
   write: (stream: { node: Node; position: number }, ...rest: [unknown, number, number, number?, boolean?]) => number;
   filesystems: { MEMFS: Record<'expandFileStorage' | 'resizeFileStorage', (node: Node, size: number) => void> };
   ErrnoError: new (code: number) => Error;
 }
 
-/** The working folder of the code. It is in memory, and what it takes is bounded like the memory of the code. */
+/** The working folder of the code. It is in memory, and has the same limit as the memory of the code. */
 export class PythonFiles {
   readonly #fs: PyodideAPI['FS'];
-  /** What the folder held before the code ran, by path. */
+  /** The folder's files before the code ran, by path. */
   #before = new Map<string, Uint8Array<ArrayBuffer>>();
 
   constructor({ FS }: PyodideAPI, setup: WorkerSetup) {
@@ -38,7 +38,7 @@ export class PythonFiles {
     this.#before = new Map(this.#all().map(({ path, bytes }) => [path, bytes]));
   }
 
-  /** Puts what is new or changed into the box. Throws when that is too much. */
+  /** Adds new and changed files to the box. Throws when they exceed its limits. */
   collect(box: FileBox): void {
     for (const { path, bytes } of this.#all()) {
       const before = this.#before.get(path);

@@ -8,12 +8,12 @@ import { pythonPrelude } from './python-prelude.ts';
 import { lockRealm } from './realm-lock.ts';
 import type { WorkerJob, WorkerResult, WorkerStart } from './worker-messages.ts';
 
-/** What the interpreter is given at its start, in the version we are tested with. */
+/** Initial memory of the interpreter, in the tested version. */
 const initialBytes = 30 * 1024 * 1024;
 
 type RunCode = (code: string) => Promise<string>;
 
-/** A Python interpreter with a working folder of its own. */
+/** A Python interpreter with its own working folder. */
 export class PythonMachine {
   readonly #runCode: RunCode;
   readonly #setup: WorkerStart;
@@ -21,7 +21,7 @@ export class PythonMachine {
   readonly #files: PythonFiles;
 
   private constructor(python: PyodideAPI, setup: WorkerStart) {
-    // Our own code, which takes a text and gives one.
+    // The prelude's function takes and returns a text.
     this.#runCode = python.runPython(pythonPrelude, { globals: python.toPy({}) as PyProxy }) as RunCode;
     this.#setup = setup;
     this.#output = new OutputText(setup.maxOutputBytes);
@@ -31,13 +31,13 @@ export class PythonMachine {
       return bytes.length;
     };
     python.setStdout({ write });
-    // What is printed as a warning makes no failure of the code: both go where they stand in the order of printing.
+    // Text on stderr, such as a warning, is no failure of the code: both streams form one output, in the order of printing.
     python.setStderr({ write });
     python.setStdin({ error: true });
     python.setInterruptBuffer(new Uint8Array(setup.interrupt));
   }
 
-  /** Loads the interpreter, then closes the thread to everything else. */
+  /** Loads the interpreter, then locks the thread. */
   static async start(setup: WorkerStart): Promise<PythonMachine> {
     const memory = limitMemory(setup.memoryBytes, initialBytes);
     const { loadPyodide } = await import('pyodide');
@@ -51,7 +51,7 @@ export class PythonMachine {
     return machine;
   }
 
-  /** Runs a piece of code. Rejects when the interpreter itself breaks. */
+  /** Executes code. Rejects when the interpreter itself crashes. */
   async run({ code, files }: WorkerJob): Promise<WorkerResult> {
     this.#files.open(files);
     let stderr = withoutOwnFrames(await this.#runCode(code));
@@ -66,7 +66,7 @@ export class PythonMachine {
   }
 }
 
-/** A traceback that starts with the code, not with what ran it. */
+/** The traceback without the frames of the runtime. */
 function withoutOwnFrames(message: string): string {
   const first = message.search(/^ *File "code\.py"/m);
   return first < 0 ? message.trimEnd() : `Traceback (most recent call last):\n${message.slice(first).trimEnd()}`;

@@ -1,6 +1,6 @@
 /**
- * Run in the interpreter before anything else: takes out what leads to the JavaScript around it, or pretends to. Gives
- * the function that runs a piece of code and tells what went wrong; exits and interrupts never reach the event loop.
+ * Runs in the interpreter first: removes or replaces the modules that lead to the JavaScript around it. Returns the
+ * function that executes code and returns its error text; exits and interrupts never reach the event loop.
  */
 export const pythonPrelude = `
 import os, sys

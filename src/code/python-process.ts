@@ -1,45 +1,45 @@
-import { inThread, type InterpreterHost, type ProcessOrder, tooMuchMemory } from './interpreter-host.ts';
+import { inThread, type InterpreterHost, type ProcessCommand, memoryExitCode } from './interpreter-host.ts';
 import { workerEntry } from './worker-entry.ts';
 import { isWithin, WorkerReply } from './worker-messages.ts';
 
-// The entry of a process for CPython: it holds the thread of the interpreter, passes on what both sides say, and ends
-// when the code takes more memory than it may, by whatever means.
+// The entry of a process for CPython: it runs the interpreter's thread, forwards messages in both directions, and ends
+// when the process exceeds the memory limit, whichever way the code allocated the memory.
 
-/** How often the memory is looked at, in milliseconds. */
+/** How often the memory is measured, in milliseconds. */
 const watchMs = 10;
-/** What the runtime itself may take more, in bytes. */
+/** Additional bytes for the runtime itself. */
 const slackBytes = 128 * 1024 * 1024;
 
 let thread: InterpreterHost | undefined;
-const say = (message: unknown): void => {
+const send = (message: unknown): void => {
   process.send?.(message);
 };
 
-// The server ends this process: a signal to its whole group must not do so first. When it is gone, nobody is left to.
+// Only the server ends this process, not a signal to the whole process group. It ends itself when the server is gone.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit());
-process.on('message', (order: ProcessOrder) => {
-  if ('job' in order) thread?.post(order.job);
-  else if ('interrupt' in order) thread?.interrupt(order.interrupt);
+process.on('message', (command: ProcessCommand) => {
+  if ('job' in command) thread?.post(command.job);
+  else if ('interrupt' in command) thread?.interrupt(command.interrupt);
   else {
-    const { setup } = order;
+    const { setup } = command;
     thread = inThread(workerEntry('python-worker'))(setup, {
       onMessage(message) {
         const reply = WorkerReply.safeParse(message);
         if (!reply.success || !isWithin(reply.data, setup)) process.exit(1);
-        // The memory of the code, and as much for its files.
+        // Memory for the code, and the same for its files.
         if (reply.data.kind === 'ready') watch(process.memoryUsage.rss() + 2 * setup.memoryBytes + slackBytes);
-        say(reply.data);
+        send(reply.data);
       },
-      onEnd: (why) => process.exit(why === 'memory' ? tooMuchMemory : 1),
+      onEnd: (why) => process.exit(why === 'memory' ? memoryExitCode : 1),
     });
   }
 });
 
 function watch(ceiling: number): void {
   setInterval(() => {
-    // No waiting for the thread to end: it goes on filling memory as long as it runs.
+    // SIGKILL: a thread that is asked to end would continue to fill memory until it does.
     if (process.memoryUsage.rss() > ceiling) process.kill(process.pid, 'SIGKILL');
   }, watchMs);
 }

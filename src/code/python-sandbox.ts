@@ -4,7 +4,7 @@ import { type SandboxExecutor, sandboxExecutor, type SandboxLanguage } from './s
 import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
 import { workerEntry } from './worker-entry.ts';
 
-/** The version we are tested with; older ones lack parts we close. */
+/** The tested version. Older ones lack members that the sandbox closes. */
 export const pyodideVersion = '314.0.7';
 
 export const python: SandboxLanguage = {

@@ -2,17 +2,17 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PythonMachine } from './python-machine.ts';
 import type { WorkerJob, WorkerReply, WorkerStart } from './worker-messages.ts';
 
-// The entry of a worker thread: CPython, with all that leads out of it closed before any code is run.
+// The entry of a worker thread: CPython, with every way out of it closed before any code runs.
 
 const port = parentPort;
 const say = (reply: WorkerReply): void => port?.postMessage(reply);
 
 try {
-  // What our own code started us with.
+  // Passed by `inThread`.
   const machine = await PythonMachine.start(workerData as WorkerStart);
   port?.on('message', (job: WorkerJob) => {
     machine.run(job).then(say, (error: unknown) => {
-      // The interpreter itself is broken: nothing can be run in it any more.
+      // The interpreter itself crashed and cannot run more code.
       say({ kind: 'done', stdout: '', stderr: `Error: ${String(error)}`, files: [] });
       port.close();
     });

@@ -1,6 +1,6 @@
 import { builtinModules, syncBuiltinESMExports } from 'node:module';
 
-/** Modules that reach nothing outside the thread, and that the runtime itself goes on using. */
+/** Modules that reach nothing outside the thread and that the runtime itself still needs. */
 const harmless = new Set([
   'assert',
   'buffer',
@@ -24,15 +24,15 @@ const harmless = new Set([
   'util',
   'util/types',
 ]);
-/** These change the thread when they are loaded. What they could use is closed by the time somebody loads them. */
+/** Loading these modules would change the thread, so they are not closed here. All they could use is closed when code loads them. */
 const unloadable = /^(?:sys|domain|node:test.*)$/;
 
-const goneOfProcess = [
+const removedProcessMembers = [
   '_getActiveHandles _getActiveRequests _kill _linkedBinding abort argv binding chdir config dlopen execArgv execPath',
   'execve finalization getBuiltinModule initgroups kill loadEnvFile moduleLoadList openStdin report setegid seteuid',
   'setgid setgroups setuid umask',
 ].flatMap((names) => names.split(' '));
-const goneGlobals = [
+const removedGlobals = [
   'BroadcastChannel',
   'EventSource',
   'WebSocket',
@@ -50,9 +50,9 @@ function denied(): never {
 }
 
 /**
- * Takes from this thread, for good, what reaches beyond it: files, network, processes, threads, module loading, and
- * making code of text. A second wall: should code get out of its interpreter, it finds nothing to use. Built-in modules
- * are separate objects in each thread, so no other thread notices.
+ * Removes from this thread, for good, all access beyond it: files, network, processes, threads, module loading, and
+ * code from text. This is a second line of defence: code that escapes its interpreter finds nothing to use. Built-in
+ * modules are separate objects in each thread, so other threads are not affected.
  */
 export function lockRealm(): void {
   process.removeAllListeners('warning');
@@ -67,8 +67,8 @@ export function lockRealm(): void {
   replace(crypto, 'setEngine', denied);
   replace(threads, 'parentPort', undefined);
   syncBuiltinESMExports();
-  for (const name of goneOfProcess) replace(process, name, undefined);
-  for (const name of goneGlobals) replace(globalThis, name, undefined);
+  for (const name of removedProcessMembers) replace(process, name, undefined);
+  for (const name of removedGlobals) replace(globalThis, name, undefined);
   forbidCodeFromText();
 }
 
@@ -90,11 +90,11 @@ function close(exports: unknown): void {
   }
 }
 
-/** No `eval`, and no constructor of functions, by whichever way it is reached. */
+/** Removes `eval` and every way to the constructors of functions. */
 function forbidCodeFromText(): void {
   const kinds = [async function () {}, function* () {}, async function* () {}];
   for (const kind of kinds) replace(Object.getPrototypeOf(kind) as object, 'constructor', denied);
-  // What only asks whether something is a function goes on working.
+  // `instanceof Function` still works.
   const stand = Object.assign((): never => denied(), { prototype: Function.prototype });
   replace(Function.prototype, 'constructor', stand);
   replace(globalThis, 'Function', stand);
@@ -103,6 +103,6 @@ function forbidCodeFromText(): void {
 
 function replace(target: object, key: PropertyKey, value: unknown): void {
   const isDone = Reflect.defineProperty(target, key, { value, writable: false, configurable: false, enumerable: true });
-  // What cannot be redefined may still be written to.
+  // A property that cannot be redefined may still be writable.
   if (!isDone) Reflect.set(target, key, value);
 }

@@ -4,10 +4,10 @@ import type { StartHost } from './interpreter-host.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** A language a sandbox runs. */
+/** A language that a sandbox runs. */
 export interface SandboxLanguage {
   readonly title: string;
-  /** The names code blocks are tagged with; the first is the one the model is shown. */
+  /** Tags of code blocks in this language; the model is told the first. */
   readonly tags: readonly string[];
   /** Loads what starts its interpreters: an executor that runs no code needs neither threads nor processes. */
   readonly start: () => Promise<StartHost>;
@@ -19,7 +19,7 @@ export interface SandboxExecutor extends CodeExecutor {
   close(): Promise<void>;
 }
 
-/** An executor for some languages, each in a sandbox of its own. Code that names no language is of the first. */
+/** An executor for several languages, each with its own sandbox. Code without a language runs as the first. */
 export function sandboxExecutor(languages: readonly SandboxLanguage[], settings: SandboxSettings): SandboxExecutor {
   const sandboxes = new Map<SandboxLanguage, Promise<Sandbox>>();
   const sandboxOf = (language: SandboxLanguage): Promise<Sandbox> => {

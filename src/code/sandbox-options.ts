@@ -23,25 +23,25 @@ const schema = lazily(() => {
   });
 });
 
-/** What a sandbox is made with, each with its default. */
+/** The options of a sandbox, with defaults filled in. */
 export type SandboxSettings = z.infer<ReturnType<typeof schema>>;
 
 export interface SandboxOptions {
-  /** How long one piece of code may run, in milliseconds. Default 5000. */
+  /** How long one execution may take, in milliseconds. Default 5000. */
   timeoutMs?: number;
-  /** Memory the code may take, in megabytes; for Python, beyond what the interpreter takes itself. Default 64. */
+  /** Memory for the code, in megabytes; for Python, beyond that of the interpreter itself. Default 64. */
   memoryMb?: number;
-  /** Bytes of what it prints (and of an error) that are kept. Default 64 kB. */
+  /** Bytes kept of its output, and of an error. Default 64 kB. */
   maxOutputBytes?: number;
-  /** Files it may write in one go. Default 16. */
+  /** Files that one execution may write. Default 16. */
   maxFiles?: number;
   /** Bytes of all these files together. Default 8 MB. */
   maxFileBytes?: number;
-  /** Pieces of code that run at the same time; others wait for their turn. Default 2. */
+  /** Executions at the same time; others wait. Default 2. */
   maxConcurrent?: number;
-  /** Sessions that keep what their code defined, when `stateful`; the one unused for longest is let go. Default 8. */
+  /** Sessions that keep their variables, when `stateful`; beyond that, the one unused for longest is closed. Default 8. */
   maxSessions?: number;
-  /** Pieces of code of one session share what they defined. Default false. */
+  /** Whether the executions of one session share variables. Default false. */
   stateful?: boolean;
   /** See CodeExecutor. */
   optimizeDataFile?: boolean;
@@ -50,10 +50,10 @@ export interface SandboxOptions {
   executionResultDelimiters?: CodeDelimiters;
 }
 
-/** Checks options; keys may be in snake_case, too. Throws ConfigurationException that names each fault. */
+/** Checks options, with keys in camelCase or snake_case. Throws ConfigurationException that names each fault. */
 export function sandboxSettings(name: string, options: object): SandboxSettings {
   const result = schema().safeParse(options);
   if (result.success) return result.data;
   const faults = result.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
-  throw new AppError('ConfigurationException', `Code executor "${name}" is not set up well: ${faults.join('; ')}`);
+  throw new AppError('ConfigurationException', `Code executor "${name}" has invalid options: ${faults.join('; ')}`);
 }

@@ -8,21 +8,21 @@ import type { SandboxSettings } from './sandbox-options.ts';
 import type { WorkerFile, WorkerJob } from './worker-messages.ts';
 
 interface HeldSession {
-  /** Pieces of code of one session run one after the other. */
+  /** Executions of one session run one after the other. */
   readonly lock: Semaphore;
   thread: Interpreter | undefined;
 }
 
 /**
- * Runs code in threads that end with it, or stay for the pieces that share an execution id. Threads start when they
- * are needed and are bounded in number.
+ * Runs code in threads. A thread ends with its code, or stays for executions with the same execution id. Threads start
+ * on demand, and their number is bounded.
  */
 export class Sandbox {
   readonly #start: StartHost;
   readonly #settings: SandboxSettings;
   readonly #threads: Semaphore;
   readonly #running = new Set<Interpreter>();
-  /** By execution id, the one used last at the end. */
+  /** By execution id, the most recently used at the end. */
   readonly #sessions = new Map<string, HeldSession>();
 
   constructor(start: StartHost, settings: SandboxSettings) {
@@ -31,7 +31,7 @@ export class Sandbox {
     this.#threads = new Semaphore(settings.maxConcurrent);
   }
 
-  /** Runs one piece. Throws AppError when the sandbox cannot start, and the signal's reason. */
+  /** Executes code. Throws AppError when the sandbox cannot start, and the signal's reason when it aborts. */
   async run(input: CodeExecutionInput, language: string, ctx: RunContext): Promise<CodeExecutionOutput> {
     const job = { code: input.code, language, files: input.inputFiles.map(toWorker) };
     const { executionId } = input;
@@ -40,7 +40,7 @@ export class Sandbox {
       : await this.#runIn(sessionKey(executionId, ctx), job, ctx.signal);
   }
 
-  /** Ends all threads, and what runs in them. The sandbox may be used again: others may share it. */
+  /** Ends all threads and the code in them. The sandbox can be used again, because several agents may share it. */
   async close(): Promise<void> {
     const held = [...this.#sessions.values()].flatMap(({ thread }) => thread ?? []);
     this.#sessions.clear();
@@ -78,7 +78,7 @@ export class Sandbox {
       }
     } finally {
       session.lock.release();
-      // Closed while it ran: nobody finds this thread again.
+      // The session was closed during the execution, so nothing else would close its thread.
       if (this.#sessions.get(key) !== session && !session.lock.isExhausted) await session.thread?.close();
       await this.#closeSurplusSessions();
     }
@@ -105,7 +105,7 @@ export class Sandbox {
   }
 }
 
-/** Ids of executions repeat between users: what one user's code defined is nobody else's. */
+/** Execution ids may repeat between users, who must not share variables. */
 const sessionKey = (executionId: string, { session }: RunContext): string =>
   JSON.stringify([session.appName, session.userId, executionId]);
 

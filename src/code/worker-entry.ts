@@ -1,3 +1,3 @@
-/** The file that a thread or a process starts with, as a source beside sources or built beside built files. */
+/** The entry file of a thread or process: `.ts` next to sources, `.js` next to built files. */
 export const workerEntry = (name: string): URL =>
   new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);

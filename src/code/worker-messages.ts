@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameFault } from '../schemas/names.ts';
 
-/** What code may take. */
+/** The limits of the code. */
 export interface WorkerSetup {
   readonly memoryBytes: number;
   readonly maxOutputBytes: number;
@@ -9,27 +9,27 @@ export interface WorkerSetup {
   readonly maxFileBytes: number;
 }
 
-/** What a worker is started with. */
+/** The `workerData` of a worker. */
 export interface WorkerStart extends WorkerSetup {
-  /** One Int32. Not zero: stop what runs (2, the number of SIGINT, which Python's interpreter looks for). */
+  /** One Int32. Not zero: stop the running code (2, the number of SIGINT, which Python's interpreter checks for). */
   readonly interrupt: SharedArrayBuffer;
 }
 
-/** A file as workers hold it. */
+/** A file in a worker. */
 export interface WorkerFile {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** One piece of code to run. */
+/** One code execution. */
 export interface WorkerJob {
   readonly code: string;
   readonly language: string;
   readonly files: readonly WorkerFile[];
 }
 
-/** What became of a job. */
+/** The result of a job. */
 export interface WorkerResult {
   readonly kind: 'done';
   readonly stdout: string;
@@ -37,7 +37,7 @@ export interface WorkerResult {
   readonly files: WorkerFile[];
 }
 
-/** What workers say. Checked when it arrives: should code break out of its interpreter, this is all it can reach. */
+/** A worker's reply. Validated on arrival: code that escapes its interpreter could forge replies, and nothing else. */
 export const WorkerReply = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('failed'), message: z.string() }),
@@ -52,11 +52,11 @@ export type WorkerReply = z.infer<typeof WorkerReply>;
 
 export const interruptNow = 2;
 
-/** Room for the mark that an output was cut off. */
+/** Characters for the mark that output was cut off. */
 const markLength = 100;
 const maxFailureLength = 64 * 1024;
 
-/** Whether a reply keeps to the limits. A thread holds itself to them; should code break out of it, this is what counts. */
+/** Whether a reply is within the limits. The thread checks them, too; this check also holds for code that escapes. */
 export function isWithin(reply: WorkerReply, { maxOutputBytes, maxFiles, maxFileBytes }: WorkerSetup): boolean {
   if (reply.kind === 'ready') return true;
   if (reply.kind === 'failed') return reply.message.length <= maxFailureLength;

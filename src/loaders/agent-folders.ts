@@ -4,7 +4,7 @@ import { nameFault } from '../schemas/names.ts';
 import type { AppFinder, AppSource } from './app-source.ts';
 import { folderVersion } from './file-versions.ts';
 
-/** What makes a folder an app, best first. Beside a YAML, `agent.ts` is its registry, so the YAML comes first. */
+/** Entry files that make a folder an app, in order of preference. Beside a YAML file, `agent.ts` is its registry, so YAML comes first. */
 export const yamlEntries = ['root_agent.yaml', 'root_agent.yml'];
 export const codeEntries = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs'];
 
@@ -15,8 +15,8 @@ interface InspectedFolder {
 }
 
 /**
- * One app per folder: `agent.ts`, `agent.js` or `root_agent.yaml` inside makes it one, its name is the app's. When the
- * folder given is itself an app, it is the only one. Links that lead out of the folder are not followed.
+ * One app per folder with an `agent.ts`, `agent.js` or `root_agent.yaml`; the folder's name is the app's. When
+ * `agentsDir` is itself an app, it is the only one. Links that lead out of it are not followed.
  */
 export function agentFolders(agentsDir: string): AppFinder {
   const place = resolve(agentsDir);
@@ -68,7 +68,7 @@ export function agentFolders(agentsDir: string): AppFinder {
   };
 }
 
-/** The app a folder holds, or why a folder that seems meant as one is none. */
+/** The app in a folder, or why a folder that looks like an app is none. */
 export function inspectFolder(
   folder: string,
   name: string,
@@ -90,7 +90,7 @@ export function inspectFolder(
   return { source: { name, folder: real, entry: file, language: languageOf(file) }, hint: undefined };
 }
 
-/** Whether the path is the folder or lies in it. Both must be real. */
+/** Whether the path is the folder or inside it. Both must be real paths. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && resolve(folder, way) === path);

@@ -3,7 +3,7 @@ import { createRequire, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 interface ModuleNode {
-  /** Which edit of the file this is: another number is another module. */
+  /** The edit of the file that is loaded: each edit is a new module. */
   edit: number;
   readonly importers: Set<string>;
 }
@@ -13,24 +13,24 @@ const open = new Map<string, AppModules>();
 let hooked = false;
 let count = 0;
 
-/** CommonJS modules are kept by file, whatever the query of their URL says. */
+/** Node caches CommonJS modules by file, without the query of their URL. */
 const { cache: commonJsModules } = createRequire(import.meta.url);
 
 /**
- * The modules of one app. Imports its entry, keeps book of every file that is reached from there (packages left out),
- * and imports changed files anew, with all that import them and nothing else: an edited file is another module, because
- * its URL names the edit. Node never unloads a module, so each edit costs memory until the server restarts.
+ * The modules of one app. Imports its entry and records every file imported from there, except packages. Imports
+ * changed files anew, and the files that import them: the URL contains the number of the edit, so each edit is a new
+ * module. Node never unloads a module, so each edit costs memory until the server restarts.
  */
 export class AppModules {
   readonly #id = String((count += 1));
-  /** By file URL. Files that an import named but that are not there are kept too: they may come. */
+  /** By file URL. Imported files that do not exist are recorded, too: they may be created later. */
   readonly #modules = new Map<string, ModuleNode>();
   readonly #onNewFile: (file: string) => void;
   #edits = 1;
 
-  /** `onReach` is called with each file before it is read for the first time. */
-  constructor(onReach: (file: string) => void) {
-    this.#onNewFile = onReach;
+  /** `onNewFile` is called with each file before it is read for the first time. */
+  constructor(onNewFile: (file: string) => void) {
+    this.#onNewFile = onNewFile;
     open.set(this.#id, this);
     if (hooked) return;
     hooked = true;
@@ -46,7 +46,7 @@ export class AppModules {
         try {
           const result = nextResolve(specifier, { ...context, parentURL: parent.file });
           if (!isOwnFile(result.url)) return result;
-          // A closed app may still be at work: what it imports late belongs to the version it is.
+          // A closed app may still run: a late import belongs to its own version.
           return { ...result, url: modules?.urlFor(result.url, parent.file) ?? result.url + parent.query };
         } catch (error) {
           if (/^\.{0,2}\//.test(specifier)) modules?.urlFor(new URL(specifier, parent.file).href, parent.file);
@@ -61,7 +61,7 @@ export class AppModules {
     });
   }
 
-  /** Runs the file, or gives what it exported when neither it nor anything it imports has changed. */
+  /** The exports of the file. Runs it again if it or anything it imports has changed. */
   async import(file: string): Promise<Record<string, unknown>> {
     return (await import(this.urlFor(pathToFileURL(file).href))) as Record<string, unknown>;
   }
@@ -71,7 +71,7 @@ export class AppModules {
     return [...this.#modules.keys()].map((url) => fileURLToPath(url));
   }
 
-  /** Has these files, and what imports them, run again at the next import. */
+  /** Makes these files, and the files that import them, run again at the next import. */
   changed(files: Iterable<string>): void {
     const pending = Array.from(files, (file) => pathToFileURL(file).href).filter((url) => this.#modules.has(url));
     if (pending.length === 0) return;
@@ -93,7 +93,7 @@ export class AppModules {
     return this.#modules.has(url);
   }
 
-  /** The URL to import a file by, now that this module imports it. For the resolve hook. */
+  /** The URL to import a file by; records that `importer` imports it. For the resolve hook. */
   urlFor(url: string, importer?: string): string {
     let node = this.#modules.get(url);
     if (!node) {
@@ -112,12 +112,12 @@ function parse(url: string | undefined): { file: string; query: string; id: stri
   return file && query && id ? { file, query, id } : undefined;
 }
 
-/** A line that only an ES module can have: CommonJS with one of these is a syntax error. */
+/** A line that only ES modules can have: a syntax error in CommonJS. */
 const moduleSyntax = /^\s*(?:import|export)(?:\s+[\w$]|\s*["'{*])/m;
 
 /**
- * How to load a `.ts` or `.js` file that is written as an ES module, whatever the `"type"` of the package.json above it
- * says (`npm init` writes `"commonjs"`). `undefined`: Node decides, as for every other file.
+ * The format of a `.ts` or `.js` file that is written as an ES module, even if the nearest package.json has another
+ * `"type"` (`npm init` writes `"commonjs"`). `undefined`: Node decides, as for every other file.
  */
 function moduleFormat(url: string): 'module-typescript' | 'module' | undefined {
   const ending = /\.([jt])s$/.exec(url)?.[1];
@@ -125,7 +125,7 @@ function moduleFormat(url: string): 'module-typescript' | 'module' | undefined {
   return ending === 't' ? 'module-typescript' : 'module';
 }
 
-/** Notes what a CommonJS module of an app requires: such modules are known by their file alone. */
+/** Records a `require` of a CommonJS module of an app: Node identifies such modules by their file alone. */
 function recordRequired(url: string, importer: string | undefined): void {
   if (importer === undefined || !isOwnFile(importer)) return;
   for (const modules of open.values()) if (modules.has(importer)) modules.urlFor(url, importer);
@@ -133,7 +133,7 @@ function recordRequired(url: string, importer: string | undefined): void {
 
 const serverSources = new URL('../', import.meta.url).href;
 
-/** Whether a module belongs to the apps rather than to a package or to this server. */
+/** Whether a module belongs to an app, and not to a package or this server. */
 function isOwnFile(url: string): boolean {
   return (
     url.startsWith('file:') && !url.includes('?') && !url.includes('/node_modules/') && !url.startsWith(serverSources)

@@ -5,8 +5,8 @@ interface Closable {
 }
 
 /**
- * Closes what an app holds, except for what other versions of it use as well: they share the modules that did not
- * change, and so the toolsets these export. Gives the failures.
+ * Closes an app's agents, toolsets and plugins, except those that other versions of it use, too: versions share
+ * unchanged modules, and so the toolsets that these export. Returns the failures.
  */
 export async function closeApp(app: App, others: readonly App[]): Promise<unknown[]> {
   const kept = new Set<unknown>();

@@ -3,12 +3,12 @@ import type { Agent, App } from '../core/runtime.ts';
 import { checkRunConfig } from '../schemas/run.ts';
 import { metricsOf } from './metrics-export.ts';
 
-/** Names under which a module may export what it is about, best first. */
+/** Exports that may hold the app or its root agent, in order of preference. */
 const exported = ['app', 'rootAgent', 'default'];
 
 /**
- * The app a module exports: `app` (an App), `rootAgent` (an agent), or a function that makes one of them. Throws
- * ConfigurationException when there is none.
+ * The app that a module exports: `app` (an App), `rootAgent` (an agent), or a function that returns one of them. Throws
+ * ConfigurationException without one.
  */
 export async function appOf(module: Record<string, unknown>): Promise<Omit<App, 'name'>> {
   for (const name of exported) {

@@ -3,24 +3,26 @@ import { basename, isAbsolute, join } from 'node:path';
 import { agentFolders, inspectFolder, isAppName, isFolder } from './agent-folders.ts';
 import type { AppFinder, AppSource } from './app-source.ts';
 
-/** Where TypeScript builds are usually put. */
-export const usualBuildOutput: readonly string[] = ['dist', 'build', 'out', 'lib'];
+/** Usual output folders of TypeScript builds. */
+export const defaultBuildOutput: readonly string[] = ['dist', 'build', 'out', 'lib'];
 
 export interface CompiledFoldersOptions {
   /** The folder of the sources, one folder per app. */
   readonly sourceDir: string;
   /**
-   * Folders of build output, best first. An absolute one holds the apps as the source folder does; a relative one may
-   * also lie in the folder of each app.
+   * Folders of build output, in order of preference. An absolute one has one folder per app, like the source folder; a
+   * relative one may also be inside the folder of each app.
    */
   readonly buildOutputDirs?: readonly string[];
 }
 
 /**
- * Apps that are built from sources: each is taken from the first build output that has it, and run from its source
- * when none has.
+ * Apps that are built from sources: each is loaded from the first build output that has it, else from its source.
  */
-export function compiledFolders({ sourceDir, buildOutputDirs = usualBuildOutput }: CompiledFoldersOptions): AppFinder {
+export function compiledFolders({
+  sourceDir,
+  buildOutputDirs = defaultBuildOutput,
+}: CompiledFoldersOptions): AppFinder {
   const sources = agentFolders(sourceDir);
   const roots = (): string[] =>
     buildOutputDirs

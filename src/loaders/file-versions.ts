@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 
 /**
- * Clocks of file systems tick every few milliseconds: two writes in one tick look like one. So what was written just
- * now is told apart by its content.
+ * The clock of a file system ticks every few milliseconds, and two writes in one tick look like one. So files written
+ * within the last tick are compared by content.
  */
 const tickMs = 50n;
 
@@ -12,7 +12,7 @@ interface FileVersion {
   readonly content: string | undefined;
 }
 
-/** Files whose change makes an app stale. Absent files count as well: they may come. */
+/** Files whose change makes an app stale. Absent files count, too: they may be created later. */
 export class FileVersions {
   readonly #versions = new Map<string, FileVersion>();
 
@@ -22,7 +22,7 @@ export class FileVersions {
     this.#versions.set(file, { stamp: stampOf(found), content: isFresh(found) ? contentOf(file) : undefined });
   }
 
-  /** The files that are not as they were noted, which are noted anew. Synchronous: some microseconds for each file. */
+  /** Returns the files that changed since they were recorded, and records them again. Synchronous: some microseconds per file. */
   takeChanged(): string[] {
     const changed: string[] = [];
     for (const [file, version] of this.#versions) {
@@ -39,7 +39,7 @@ export class FileVersions {
   }
 }
 
-/** Tells one state of a folder's listing from another; `undefined` while it is too young to tell. */
+/** Changes with the folder's list of files. `undefined` right after a change, when a second one could not be seen. */
 export function folderVersion(folder: string): string | undefined {
   const found = stat(folder);
   return isFresh(found) ? undefined : stampOf(found);
@@ -59,6 +59,6 @@ function contentOf(file: string): string | undefined {
   try {
     return hash('sha1', readFileSync(file));
   } catch {
-    return ''; // gone between two looks, or not readable: the stamp will tell
+    return ''; // deleted meanwhile, or not readable: the stamp shows the change
   }
 }

@@ -10,8 +10,8 @@ import { isLocated } from './located-error.ts';
 type CodeLocation = Pick<CodePlace, 'file' | 'line'> & Partial<CodePlace>;
 
 /**
- * The error of code that could not be loaded, as its author can use it: `app/file.ts:line:column: message`, with paths
- * relative to `base`. Errors that already say so pass through.
+ * The error of code that could not be loaded, for its author: `app/file.ts:line:column: message`, with paths relative
+ * to `base`. Errors with a location stay unchanged.
  */
 export async function loadFailure(
   error: unknown,
@@ -33,10 +33,10 @@ function textOf(error: unknown, base: string): string {
   return withoutPaths(`${name}${error.message}`, base);
 }
 
-/** A path in quotes, which may hold spaces, or one that stands alone: no part of an address or of a longer word. */
+/** A path in quotes, which may contain spaces, or an unquoted one that is no part of a URL or a longer word. */
 const paths = /(?<=')(?:file:\/\/)?\/[^'\n]*\/[^'\n]+(?=')|(?<![\w:/@.-])(?:file:\/\/)?(?:\/[\w.@+~-]+){2,}/g;
 
-/** Messages reach callers, and callers have no business with the folders of this machine. */
+/** Shortens paths: messages reach clients, which must not learn the folders of this machine. */
 function withoutPaths(text: string, base: string): string {
   return text
     .replaceAll(/\?app-module=[\d.]+/g, '')
@@ -45,7 +45,7 @@ function withoutPaths(text: string, base: string): string {
     .replaceAll(paths, (found) => basename(found));
 }
 
-/** Where an error comes from: what Node prints above it (`file:line`, code, caret), or its first frame in the folder. */
+/** The origin of an error: what Node prints above it (`file:line`, code, caret), or its first stack frame in the folder. */
 function locationOf(error: unknown, base: string): CodeLocation | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const head = /^(\/[^\n]*|file:[^\n]*):(\d+)\n/.exec(stack);
@@ -60,7 +60,7 @@ function locationOf(error: unknown, base: string): CodeLocation | undefined {
 
 const run = promisify(execFile);
 
-/** Node keeps to itself where JavaScript has a syntax error, unless it is asked to check the file. */
+/** Node tells the location of a JavaScript syntax error only when it checks the file (`node --check`). */
 async function syntaxErrorIn(files: readonly string[]): Promise<CodeLocation | undefined> {
   for (const file of files.filter((name) => /\.m?js$/.test(name) && isAbsolute(name))) {
     try {

@@ -11,14 +11,14 @@ import { FileVersions } from './file-versions.ts';
 import { loadFailure } from './load-failure.ts';
 import { yamlApp } from './yaml/yaml-app.ts';
 
-/** Longer than any honest start-up work of an agent's code. */
+/** Longer than any reasonable start-up work of an agent's code. */
 const loadTimeoutMs = 30_000;
 const maxReadmeLength = 100_000;
 
 export interface LoadOptions {
   /** Files in messages are named relative to this folder. */
   readonly base: string;
-  /** Refuses unknown YAML keys, which are warned of otherwise. */
+  /** Whether unknown YAML keys are errors; otherwise they are warnings. */
   readonly strict: boolean;
   /** Whether MCP servers may be started as programs. */
   readonly allowStdioMcp: boolean;
@@ -26,7 +26,7 @@ export interface LoadOptions {
   readonly warn: (message: string) => void;
 }
 
-/** One app on disk, as far as it has been loaded. */
+/** One app on disk, and its loaded version. */
 export class LoadedApp {
   readonly #files = new FileVersions();
   readonly #modules = new AppModules((file) => this.#files.record(file));
@@ -39,12 +39,12 @@ export class LoadedApp {
     return this.#app;
   }
 
-  /** Why the files as they are cannot be loaded. */
+  /** Why the current files cannot be loaded. */
   get failure(): AppError | undefined {
     return this.#failure;
   }
 
-  /** Loads what has changed since the last time. Never throws: look at `failure`. Resolves with what was replaced. */
+  /** Loads changes since the last call. Never throws: see `failure`. Resolves with the replaced app, if any. */
   async refresh(source: AppSource, options: LoadOptions): Promise<App | undefined> {
     const moved = this.#source?.entry !== source.entry;
     const changed = this.#files.takeChanged();
@@ -88,7 +88,7 @@ export class LoadedApp {
     try {
       return (await readFile(file, 'utf8')).slice(0, maxReadmeLength);
     } catch {
-      return undefined; // most apps have none
+      return undefined; // most apps have no README
     }
   }
 }

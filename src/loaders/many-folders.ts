@@ -1,6 +1,6 @@
 import type { AppFinder } from './app-source.ts';
 
-/** The apps of several places as one list. Of two apps with one name, the one of the earlier place counts. */
+/** The apps of several folders as one list. Of two apps with the same name, the one in the earlier folder is used. */
 export function manyFolders(finders: readonly AppFinder[]): AppFinder {
   const [only] = finders;
   if (only && finders.length === 1) return only;

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import { appNotFound } from './static.ts';
 
-/** Serves the apps of several loaders. Of two apps with one name, the one of the earlier loader is served. */
+/** Serves the apps of several loaders. Of two apps with the same name, the earlier loader's is used. */
 export function mergedLoader(loaders: readonly AgentLoader[]): AgentLoader {
   return {
     listAgents: async () => {

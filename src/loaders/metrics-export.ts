@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { CustomMetric, CustomMetrics } from '../core/custom-metric.ts';
 
-/** The metrics a module exports as `metrics`: an object of functions. Throws ConfigurationException for anything else. */
+/** The `metrics` export of a module: an object of functions. Throws ConfigurationException for anything else. */
 export function metricsOf(exported: unknown): CustomMetrics | undefined {
   if (exported === undefined) return undefined;
   if (isMetrics(exported)) return exported;

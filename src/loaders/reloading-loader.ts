@@ -6,24 +6,24 @@ import { closeApp } from './close-app.ts';
 import { LoadedApp } from './loaded-app.ts';
 import { appNotFound } from './static.ts';
 
-/** How long a look at an app's files is trusted. */
+/** How long the files of an app count as unchanged after a check. */
 const freshMs = 200;
-/** Reloads of an app that are remembered. */
-const mostReloads = 20;
+/** Times of reloads kept per app. */
+const maxReloadTimes = 20;
 
 export interface DirectoryLoaderOptions {
   readonly find: AppFinder;
-  /** Whether edits reach the next run without a restart. Default true. */
+  /** Whether the next run uses edited files without a restart. Default true. */
   readonly hotReload?: boolean;
-  /** Refuses unknown YAML keys, which are warned of otherwise. */
+  /** Whether unknown YAML keys are errors. Default false: they are warnings. */
   readonly strict?: boolean;
-  /** Whether YAML apps may start MCP servers as programs. Default false: such an app is refused. */
+  /** Whether YAML apps may start MCP servers as programs. Default false: the toolset of such a server fails. */
   readonly allowStdioMcp?: boolean;
   /** How far what YAML agents name may reach. Default: anywhere. */
   readonly reach?: Reach;
-  /** Told of what people should know and no request shows. */
+  /** Called with warnings that no response contains. */
   readonly warn?: (message: string) => void;
-  /** Reloads of all apps after which `warn` is told that they cost memory. Default 500. */
+  /** After so many reloads of all apps, `warn` gets a message that they cost memory. Default 500. */
   readonly costlyReloads?: number;
 }
 
@@ -31,13 +31,13 @@ interface AppSlot {
   readonly loaded: LoadedApp;
   checkedAt: number;
   checking: Promise<void> | undefined;
-  /** When changed versions were loaded, in seconds. */
+  /** Times of reloads, in epoch seconds. */
   readonly reloads: number[];
 }
 
 /**
- * Loads apps from disk on first use. With hot reload it looks at an app's files when a run asks for the app, so that
- * nothing has to be watched: an app nobody uses costs nothing, and no file system is too odd.
+ * Loads apps from disk on first use. With hot reload it checks an app's files when a run needs the app. There is no file
+ * watcher: unused apps cost nothing, and it works on every file system.
  */
 export class DirectoryLoader implements AgentLoader {
   readonly #find: AppFinder;
@@ -137,7 +137,7 @@ export class DirectoryLoader implements AgentLoader {
     if (replaced) {
       this.#retire(replaced);
       slot.reloads.push(Date.now() / 1_000);
-      slot.reloads.splice(0, slot.reloads.length - mostReloads);
+      slot.reloads.splice(0, slot.reloads.length - maxReloadTimes);
       this.#reloadCount += 1;
       if (this.#reloadCount === this.#costlyReloads) {
         this.#warn(
@@ -165,7 +165,7 @@ export class DirectoryLoader implements AgentLoader {
   #closeUnused(app: App): void {
     const current = this.#slots.get(app.name)?.loaded.app;
     const others = [...(current ? [current] : []), ...this.#retired].filter((other) => other.name === app.name);
-    // Nobody waits for the end of a version that is no longer used; its failures are told of.
+    // Not awaited: `#close` logs failures.
     void this.#close(app, others);
   }
 

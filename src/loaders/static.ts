@@ -4,7 +4,7 @@ import { nameFault } from '../schemas/names.ts';
 import { checkRunConfig } from '../schemas/run.ts';
 import { closeApp } from './close-app.ts';
 
-/** Serves apps made in code. Throws ConfigurationException when a name is not one or is taken twice. */
+/** Serves apps made in code. Throws ConfigurationException for an invalid name or two equal ones. */
 export function staticLoader(apps: Iterable<App>): AgentLoader {
   const byName = new Map<string, App>();
   for (const app of apps) {

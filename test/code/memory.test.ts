@@ -39,7 +39,7 @@ it.each([
 
     const { stderr } = await runIn(python, `from pyodide.ffi import to_js\n${code}`, { executionId: 'e' });
 
-    expect(stderr).toBe('MemoryError: the code took too much memory and was stopped');
+    expect(stderr).toBe('MemoryError: the code exceeded its memory limit and was stopped');
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024);
     expect((await runIn(python, 'print(2)', { executionId: 'e' })).stdout).toBe('2\n');
   },

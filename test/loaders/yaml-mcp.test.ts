@@ -143,7 +143,7 @@ it('takes a time of more than a day for milliseconds, as files for Java have it,
   await load({ warn: (text) => warnings.push(text) }).loadAgent('app');
 
   expect(warnings).toEqual([
-    expect.stringMatching(/^app\/root_agent\.yaml:3:\d+: "sse_read_timeout" is taken for milliseconds/),
+    expect.stringMatching(/^app\/root_agent\.yaml:3:\d+: "sse_read_timeout" looks like milliseconds/),
   ]);
   expect(specOf({ sse_server_params: { url: 'http://h', sseReadTimeout: '300000' } }).timeouts).toEqual({
     callMs: 300_000,

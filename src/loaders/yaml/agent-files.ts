@@ -4,20 +4,20 @@ import { isWithin, realFile } from '../agent-folders.ts';
 import { locatedError } from '../located-error.ts';
 import { readYaml, type YamlFile } from './document.ts';
 
-/** Deeper trees than this are a mistake. */
+/** Levels of nested agent files. */
 const maxDepth = 20;
-/** A file that is used twice is two agents: without a limit a few small files could stand for millions. */
+/** A file that is referenced twice is two agents: without a limit a few small files could make millions. */
 const maxAgents = 500;
 const maxJson = 1_000_000;
 
 export interface AgentFilesOptions {
-  /** The app's folder, real: no reference leads out of it. */
+  /** The real path of the app's folder. References must stay inside it. */
   readonly folder: string;
   /** Files in messages are named relative to this folder. */
   readonly base: string;
-  /** Told of each file before it is read. */
+  /** Called with each file before it is read. */
   readonly note: (file: string) => void;
-  /** Texts that count instead of what is on disk, by path. */
+  /** Texts that replace the files on disk, by path. */
   readonly overlay?: ReadonlyMap<string, string> | undefined;
 }
 
@@ -36,7 +36,7 @@ interface Wanted {
   readonly kind: string;
 }
 
-/** Opens the YAML files of one app, each within the app's folder and none within itself. */
+/** Opens the YAML files of one app. Rejects files outside the app's folder and circular references. */
 export class AgentFiles {
   readonly #options: AgentFilesOptions;
   #opened = 0;
@@ -49,7 +49,7 @@ export class AgentFiles {
     return await this.#open(path, []);
   }
 
-  /** The file that `from` refers to at `at`. Throws ConfigurationException with the place of the reference. */
+  /** The file that `from` refers to at `at`. Throws ConfigurationException with the location of the reference. */
   async follow(reference: string, from: AgentFile, at: readonly PropertyKey[]): Promise<AgentFile> {
     const refuse = refusal(reference, from, at);
     const real = this.#contained(reference, from, { refuse, ends: ['.yaml', '.yml'], kind: 'a YAML file' });
@@ -62,7 +62,7 @@ export class AgentFiles {
     return await this.#open(real, chain);
   }
 
-  /** The JSON in the file that `from` refers to at `at`. Throws ConfigurationException with the place of the reference. */
+  /** The JSON in the file that `from` refers to at `at`. Throws ConfigurationException with the location of the reference. */
   async json(reference: string, from: AgentFile, at: readonly PropertyKey[]): Promise<unknown> {
     const refuse = refusal(reference, from, at);
     const real = this.#contained(reference, from, { refuse, ends: ['.json'], kind: 'a JSON file' });
@@ -75,7 +75,7 @@ export class AgentFiles {
     }
   }
 
-  /** The real path of a file within the folder of the app. */
+  /** The real path of the referenced file, inside the app's folder. */
   #contained(reference: string, from: AgentFile, { refuse, ends, kind }: Wanted): string {
     const wanted = reference.trim();
     if (isAbsolute(wanted) || /^[a-z]:|^\\|^file:/i.test(wanted))
@@ -90,7 +90,7 @@ export class AgentFiles {
     return real;
   }
 
-  /** Names no file can have (too long, or with a NUL) are the reference's fault, and not the system's. */
+  /** A name that no file can have (too long, or with a NUL) is an error of the reference, not of the system. */
   #realFile(path: string, refuse: Refuse): string | undefined {
     try {
       this.#options.note(path);
@@ -110,7 +110,7 @@ export class AgentFiles {
   }
 }
 
-/** The byte order mark tells, as YAML has it. */
+/** The byte order mark decides the encoding, as YAML specifies. */
 function textOf(bytes: Uint8Array): string {
   const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
   const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';

@@ -29,48 +29,53 @@ import { Faults } from './faults.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
-/** What the agents of one app are made with. */
-export interface AgentMaker {
+/** What building the agents of one app needs. */
+export interface AgentBuildContext {
   readonly files: AgentFiles;
   readonly registry: Registry;
   readonly allowStdioMcp: boolean;
   readonly reach: Reach;
-  /** Told of unknown keys; absent: they are faults. */
+  /** Called for unknown keys; absent: they are errors. */
   readonly warn: ((message: string) => void) | undefined;
-  /** Told of what works here and may not elsewhere. */
+  /** Called for what works in this server and may not in other ADK servers. */
   readonly advise: (message: string) => void;
 }
 
-/** Makes the agent of a YAML file, with all below it. Throws ConfigurationException with the place of the fault. */
-export async function buildAgent(source: AgentFile, maker: AgentMaker): Promise<Agent> {
+/** Builds the agent of a YAML file and its sub-agents. Throws ConfigurationException with the location of the fault. */
+export async function buildAgent(source: AgentFile, context: AgentBuildContext): Promise<Agent> {
   const { yaml } = source;
   const { value } = yaml;
   if (!isJsonObject(value)) throw yaml.fail([], value === null ? 'is empty' : 'must be a mapping of keys to values');
   const written = value[spelledLike(value, 'agentClass') ?? ''] ?? 'LlmAgent';
   const kind = typeof written === 'string' && written.trim() !== '' ? agentClassOf(written.trim()) : 'LlmAgent';
-  if (typeof written === 'string' && kind === undefined) return await customAgent(written, source, maker);
+  if (typeof written === 'string' && kind === undefined) return await customAgent(written, source, context);
   if (kind === undefined) throw yaml.fail(['agentClass'], '"agent_class" must be a text');
   const config = check(agentConfigs[kind], { ...withoutClass(value), agentClass: kind }, yaml, {
-    warn: maker.warn,
+    warn: context.warn,
   });
   if (!isIdentifier(config.name)) {
     const advice = 'other servers take only letters, digits and "_", and no digit first';
-    maker.advise(yaml.say(['name'], `"name" ${JSON.stringify(config.name)} is not an identifier: ${advice}`));
+    context.advise(yaml.say(['name'], `"name" ${JSON.stringify(config.name)} is not an identifier: ${advice}`));
   }
   const faults = new Faults();
-  const subAgents = await faults.attempt(() => subAgentsOf(config, source, maker));
-  const agent = await faults.attempt(() => placed(yaml, [], () => make(config, subAgents ?? [], source, maker)));
+  const subAgents = await faults.attempt(() => subAgentsOf(config, source, context));
+  const agent = await faults.attempt(() => placed(yaml, [], () => make(config, subAgents ?? [], source, context)));
   faults.throwAny();
   return agent as Agent; // there were no faults
 }
 
-async function make(config: AgentConfig, subAgents: Agent[], source: AgentFile, maker: AgentMaker): Promise<Agent> {
+async function make(
+  config: AgentConfig,
+  subAgents: Agent[],
+  source: AgentFile,
+  context: AgentBuildContext,
+): Promise<Agent> {
   const { name, description = '' } = config;
   if (config.agentClass === 'LlmAgent' || config.agentClass === undefined) {
-    return await buildLlmAgent(config, subAgents, source, maker);
+    return await buildLlmAgent(config, subAgents, source, context);
   }
-  const callbacks = await callbacksOf(config, { registry: maker.registry, file: source.yaml });
-  if (config.agentClass === 'RemoteA2aAgent') return await buildRemoteAgent(config, callbacks, source, maker);
+  const callbacks = await callbacksOf(config, { registry: context.registry, file: source.yaml });
+  if (config.agentClass === 'RemoteA2aAgent') return await buildRemoteAgent(config, callbacks, source, context);
   const spec = { name, description, subAgents, ...callbacks };
   if (config.agentClass === 'SequentialAgent') return sequentialAgent(spec);
   if (config.agentClass === 'ParallelAgent') return parallelAgent(spec);
@@ -82,18 +87,18 @@ async function buildLlmAgent(
   config: LlmAgentConfig,
   subAgents: Agent[],
   source: AgentFile,
-  maker: AgentMaker,
+  context: AgentBuildContext,
 ): Promise<Agent> {
-  const { registry } = maker;
+  const { registry } = context;
   const file = source.yaml;
   const faults = new Faults();
   const spec: LlmAgentSpec = { name: config.name, instruction: config.instruction, subAgents };
   for (const key of copied) if (config[key] !== undefined) Object.assign(spec, { [key]: config[key] });
   const found = async (work: () => Promise<Partial<LlmAgentSpec>>): Promise<void> =>
     void Object.assign(spec, await faults.attempt(work));
-  const agentNamed = (ref: AgentRef, at: readonly PropertyKey[]): Promise<Agent> => agentOf(ref, source, at, maker);
-  const toolMaker = { ...maker, file, agentOf: agentNamed };
-  await found(async () => ({ tools: await toolsOf(config.tools ?? [], toolMaker) }));
+  const agentNamed = (ref: AgentRef, at: readonly PropertyKey[]): Promise<Agent> => agentOf(ref, source, at, context);
+  const toolContext = { ...context, file, agentOf: agentNamed };
+  await found(async () => ({ tools: await toolsOf(config.tools ?? [], toolContext) }));
   await found(() => callbacksOf(config, { registry, file }));
   await found(async () => {
     const model = await modelOf(config, source, registry);
@@ -115,7 +120,7 @@ async function buildLlmAgent(
   return llmAgent(spec);
 }
 
-/** Keys whose values are options of the same name. */
+/** Keys that are options of the same name. */
 const copied = [
   'description',
   'globalInstruction',
@@ -151,7 +156,7 @@ function isModel(value: unknown): value is Model {
 
 type SchemaOption = NonNullable<LlmAgentSpec['outputSchema']>;
 
-/** A JSON Schema written out, or a schema of the registry: `output_schema: { name: Answer }` or `output_schema: Answer`. */
+/** A JSON Schema, or the name of a schema in the registry: `output_schema: { name: Answer }` or `output_schema: Answer`. */
 async function schemaOf(
   ref: string | JsonObject,
   { yaml }: AgentFile,
@@ -164,12 +169,12 @@ async function schemaOf(
   return await placed(yaml, [key], () => registry.get(named, 'schema') as SchemaOption);
 }
 
-async function subAgentsOf(config: AgentConfig, source: AgentFile, maker: AgentMaker): Promise<Agent[]> {
+async function subAgentsOf(config: AgentConfig, source: AgentFile, context: AgentBuildContext): Promise<Agent[]> {
   const subAgents: Agent[] = [];
   const refs = 'subAgents' in config ? config.subAgents : undefined;
   const faults = new Faults();
   for (const [index, ref] of (refs ?? []).entries()) {
-    const agent = await faults.attempt(() => agentOf(ref, source, ['subAgents', index], maker));
+    const agent = await faults.attempt(() => agentOf(ref, source, ['subAgents', index], context));
     if (agent) subAgents.push(agent);
   }
   faults.throwAny();
@@ -180,24 +185,24 @@ async function agentOf(
   ref: AgentRef,
   source: AgentFile,
   at: readonly PropertyKey[],
-  maker: AgentMaker,
+  context: AgentBuildContext,
 ): Promise<Agent> {
   const { configPath, code } = ref;
   if ((configPath === undefined) === (code === undefined)) {
     throw source.yaml.fail(at, 'an agent is named by either "config_path" or "code"');
   }
-  if (configPath !== undefined) return await buildAgent(await maker.files.follow(configPath, source, at), maker);
+  if (configPath !== undefined) return await buildAgent(await context.files.follow(configPath, source, at), context);
   return await placed(source.yaml, at, () => {
-    const found = maker.registry.get(code ?? '', 'agent');
+    const found = context.registry.get(code ?? '', 'agent');
     if (isAgent(found)) return found;
     throw new AppError('ConfigurationException', `"${code}" is not an agent`);
   });
 }
 
-/** An agent kind of the app's own: a function of the registry that makes an agent of the keys of the file. */
-async function customAgent(name: string, source: AgentFile, maker: AgentMaker): Promise<Agent> {
+/** A custom kind of agent: a function of the registry that builds an agent from the keys of the file. */
+async function customAgent(name: string, source: AgentFile, context: AgentBuildContext): Promise<Agent> {
   const { yaml } = source;
-  const makeIt = maker.registry.find(name);
+  const makeIt = context.registry.find(name);
   if (typeof makeIt !== 'function') {
     const hint = didYouMean(name, Object.keys(agentConfigs));
     throw yaml.fail(
@@ -210,7 +215,7 @@ async function customAgent(name: string, source: AgentFile, maker: AgentMaker): 
   const refs = check(SubAgents, config[key], yaml, { at: [key] });
   const subAgents: Agent[] = [];
   for (const [index, ref] of (refs ?? []).entries()) {
-    subAgents.push(await agentOf(ref, source, [key, index], maker));
+    subAgents.push(await agentOf(ref, source, [key, index], context));
   }
   const { [key]: _, ...rest } = config;
   return await placed(yaml, ['agentClass'], async () => {

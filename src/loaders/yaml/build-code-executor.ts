@@ -23,7 +23,7 @@ const makers: Readonly<Record<string, Maker>> = {
   CodeSandbox: codeSandbox,
 };
 
-/** The code executor of an agent: one of ours, or of the app's registry. Throws ConfigurationException. */
+/** The code executor of an agent: built-in, or from the app's registry. Throws ConfigurationException. */
 export async function codeExecutorOf({ name, args }: CodeExecutorConfig, registry: Registry): Promise<CodeExecutor> {
   const own = registry.exact(name);
   const simple = name.slice(name.lastIndexOf('.') + 1);

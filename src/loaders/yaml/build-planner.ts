@@ -11,7 +11,7 @@ import type { Registry } from './registry.ts';
 const NoArgs = spelled({});
 const BuiltInArgs = spelled({ thinkingConfig: ThinkingConfig });
 
-/** The planner of an agent: one of ours, or of the app's registry. Throws ConfigurationException with its place. */
+/** The planner of an agent: built-in, or from the app's registry. Throws ConfigurationException with the location. */
 export async function plannerOf(config: PlannerConfig, file: YamlFile, registry: Registry): Promise<Planner> {
   const { name, args } = config;
   const own = registry.exact(name);

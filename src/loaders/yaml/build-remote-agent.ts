@@ -8,8 +8,8 @@ import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { placed } from './placed.ts';
 
 /**
- * An agent on another server. A card in a file is read and checked now; one at an address when it is first needed, so
- * that a server that is down keeps no app from loading.
+ * An agent on another server. A card in a file is read and checked now, a card at a URL on first use, so that the app
+ * loads even while that server is down.
  */
 export async function buildRemoteAgent(
   config: RemoteAgentConfig,

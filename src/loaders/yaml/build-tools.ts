@@ -23,7 +23,7 @@ import { mcpSpec, stdioRefusal } from './mcp-spec.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
-export interface ToolMaker {
+export interface ToolBuildContext {
   readonly file: YamlFile;
   readonly registry: Registry;
   readonly agentOf: (ref: AgentRef, at: readonly PropertyKey[]) => Promise<Agent>;
@@ -35,30 +35,30 @@ export interface ToolMaker {
 
 type AnyTool = Tool | Toolset;
 
-/** One entry of `tools`, and where it stands. */
+/** One entry of `tools`, and its path in the file. */
 interface Entry {
   readonly name: string;
   readonly args: JsonObject | undefined;
   readonly at: readonly PropertyKey[];
 }
 
-/** The tools of an agent, in their order. Throws ConfigurationException with the place of the fault. */
-export async function toolsOf(configs: readonly ToolConfig[], maker: ToolMaker): Promise<AnyTool[]> {
+/** The tools of an agent, in their order. Throws ConfigurationException with the location of the fault. */
+export async function toolsOf(configs: readonly ToolConfig[], context: ToolBuildContext): Promise<AnyTool[]> {
   const tools: AnyTool[] = [];
   const faults = new Faults();
   for (const [index, { name, args }] of configs.entries()) {
     const at = ['tools', index];
     const entry = { name: name.trim(), args, at };
-    const tool = await faults.attempt(() => placed(maker.file, at, () => toolOf(entry, maker)));
+    const tool = await faults.attempt(() => placed(context.file, at, () => toolOf(entry, context)));
     if (tool) tools.push(tool);
   }
   faults.throwAny();
   return tools;
 }
 
-type Maker = (entry: Entry, maker: ToolMaker) => AnyTool | Promise<AnyTool>;
+type Maker = (entry: Entry, context: ToolBuildContext) => AnyTool | Promise<AnyTool>;
 
-/** Entries that need more than their args. The names with a package in front are those of Java and Python. */
+/** Entries that need more than their args. Names with a package in front are those of ADK for Java and Python. */
 const special: Readonly<Record<string, Maker>> = {
   AgentTool: agentToolOf,
   ExampleTool: exampleToolOf,
@@ -67,27 +67,27 @@ const special: Readonly<Record<string, Maker>> = {
   MCPToolset: mcpToolsetOf,
 };
 
-async function toolOf(entry: Entry, maker: ToolMaker): Promise<AnyTool> {
+async function toolOf(entry: Entry, context: ToolBuildContext): Promise<AnyTool> {
   const { name, args } = entry;
-  const own = maker.registry.exact(name);
+  const own = context.registry.exact(name);
   if (own !== undefined) return await registryTool(own, entry);
   const simple = name
     .replace(/^(?:com\.)?google\.adk\.tools\./, '')
     .replace(/^(?:\w+\.)*(?=M[cC][pP]Toolset$|AgentTool$)/, '');
   const make = Object.hasOwn(special, simple) ? special[simple] : undefined;
-  if (make) return await make(entry, maker);
+  if (make) return await make(entry, context);
   const builtIn = builtInTools.get(simple);
-  if (builtIn) return builtIn(args, maker.reach);
-  const found = maker.registry.find(name);
+  if (builtIn) return builtIn(args, context.reach);
+  const found = context.registry.find(name);
   if (found !== undefined) return await registryTool(found, entry);
   const meant = closest(name, [...builtInTools.keys(), ...Object.keys(special)]);
   if (meant !== undefined) {
     throw new AppError('ConfigurationException', `Tool or toolset not found: "${name}" (did you mean "${meant}"?)`);
   }
-  return await registryTool(maker.registry.get(name, 'tool'), entry);
+  return await registryTool(context.registry.get(name, 'tool'), entry);
 }
 
-/** A tool, a toolset, a function that makes one of `args`, or without `args` a plain function. */
+/** A tool, a toolset, a function that makes one from `args`, or, without `args`, a plain function. */
 async function registryTool(found: unknown, { name, args }: Entry): Promise<AnyTool> {
   if (isTool(found)) {
     if (args === undefined) return found;
@@ -109,8 +109,8 @@ interface PlainFunction {
 }
 
 /**
- * A function that nobody made a tool of: the model learns its name and its `description`, if it has one, and may send
- * any arguments. `functionTool` says more, and checks.
+ * A plain function as a tool: the model sees its name and its `description`, if it has one, and may send any arguments.
+ * `functionTool` declares parameters and validates them.
  */
 function plainFunction(run: PlainFunction, name: string): Tool {
   return functionTool({
@@ -121,7 +121,7 @@ function plainFunction(run: PlainFunction, name: string): Tool {
   });
 }
 
-async function agentToolOf({ args, at }: Entry, { file, agentOf, warn }: ToolMaker): Promise<AnyTool> {
+async function agentToolOf({ args, at }: Entry, { file, agentOf, warn }: ToolBuildContext): Promise<AnyTool> {
   const here = [...at, 'args'];
   const { agent, skipSummarization, includePlugins } = check(AgentToolArgs, args, file, { at: here, warn });
   return agentTool({
@@ -131,14 +131,14 @@ async function agentToolOf({ args, at }: Entry, { file, agentOf, warn }: ToolMak
   });
 }
 
-function exampleToolOf({ args, at }: Entry, { file, registry, warn }: ToolMaker): AnyTool {
+function exampleToolOf({ args, at }: Entry, { file, registry, warn }: ToolBuildContext): AnyTool {
   const { examples } = check(ExampleToolArgs, args, file, { at: [...at, 'args'], warn });
   const listed = builtInTools.get('ExampleTool');
   if (Array.isArray(examples)) return exampleList(listed, examples);
   if (typeof examples['name'] !== 'string') return exampleList(listed, [examples]);
   const found = registry.get(examples['name'], 'examples');
   if (Array.isArray(found)) return exampleList(listed, found);
-  // What a function of the registry gives is its author's word.
+  // The result type of a registry function is not checked.
   if (typeof found === 'function') return exampleTool({ examples: found as ExampleProvider });
   throw new AppError('ConfigurationException', `"${examples['name']}" is neither a list of examples nor a function`);
 }
@@ -148,7 +148,7 @@ function exampleList(make: ((args: JsonObject) => AnyTool) | undefined, examples
   throw new AppError('ConfigurationException', 'Tool or toolset not found: "ExampleTool"');
 }
 
-function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMaker): AnyTool {
+function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolBuildContext): AnyTool {
   const { func } = check(LongRunningArgs, args, file, { at: [...at, 'args'], warn });
   const found = registry.get(func.name, 'tool');
   const tool = typeof found === 'function' ? plainFunction(found as PlainFunction, func.name) : found;
@@ -156,19 +156,22 @@ function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolMa
   throw new AppError('ConfigurationException', `"${func.name}" is not a tool`);
 }
 
-function mcpToolsetOf({ args, at }: Entry, { file, registry, allowStdioMcp, reach, warn, advise }: ToolMaker): AnyTool {
+function mcpToolsetOf(
+  { args, at }: Entry,
+  { file, registry, allowStdioMcp, reach, warn, advise }: ToolBuildContext,
+): AnyTool {
   if (args === undefined) throw new AppError('ConfigurationException', 'needs "args": how the server is reached');
   const checked = check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
   for (const path of timesInMilliseconds(args)) {
-    const text = `"${String(path.at(-1))}" is taken for milliseconds: times are in seconds here`;
+    const text = `"${String(path.at(-1))}" looks like milliseconds: times are in seconds here`;
     advise?.(file.say([...at, 'args', ...path], text));
   }
   const spec = { ...mcpSpec(checked, registry), ...reach };
-  return 'stdio' in spec.connection && !allowStdioMcp ? refusedToolset(file.fail(at, stdioRefusal)) : mcpToolset(spec);
+  return 'stdio' in spec.connection && !allowStdioMcp ? failingToolset(file.fail(at, stdioRefusal)) : mcpToolset(spec);
 }
 
-/** Fails when it is used, not before: an app is of use without the toolset when its conversation is only replayed. */
-const refusedToolset = (error: AppError): Toolset => ({
+/** Fails on use only: replaying a recorded conversation works without the toolset. */
+const failingToolset = (error: AppError): Toolset => ({
   kind: 'toolset',
   isRemote: true,
   getTools: () => Promise.reject(error),

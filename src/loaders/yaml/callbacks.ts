@@ -21,7 +21,7 @@ const options = [
 type CallbackOption = (typeof options)[number];
 type Callbacks = Pick<LlmAgentSpec, CallbackOption>;
 
-/** The callbacks a config names, as options of an agent. Throws ConfigurationException for what is no function. */
+/** The callbacks that a config names, as options of an agent. Throws ConfigurationException when one is not a function. */
 export async function callbacksOf(
   config: Partial<Record<`${CallbackOption}Callbacks`, readonly CodeRef[] | undefined>>,
   { registry, file }: { registry: Registry; file: YamlFile },
@@ -41,7 +41,7 @@ export async function callbacksOf(
     if (callbacks.length > 0) found[option] = callbacks;
   }
   faults.throwAny();
-  // What a function of the registry takes and gives is its author's word.
+  // The signature of a registry function is not checked.
   return found;
 }
 

@@ -5,18 +5,18 @@ import { AppError, errorText } from '../../base/errors.ts';
 import type { Reach } from '../../tools/reach.ts';
 import { yamlApp } from './yaml-app.ts';
 
-/** An app as its files would make it. */
+/** An app that is not saved yet. */
 export interface PlannedApp {
-  /** Real. */
+  /** A real path. */
   readonly folder: string;
   /** The file of its root agent, within the folder. */
   readonly entry: string;
-  /** Texts that count instead of what is on disk, by path within the folder. */
+  /** Texts that replace the files on disk, by path within the folder. */
   readonly texts: ReadonlyMap<string, string>;
   readonly reach: Reach;
 }
 
-/** Loads an app that is not there yet, to see whether it can be, and drops it. Throws `invalid_request` with the fault. */
+/** Loads an app that is not saved yet, as a check, and closes it. Throws `invalid_request` with the fault. */
 export async function checkApp({ folder, entry, texts, reach }: PlannedApp): Promise<void> {
   const overlay = new Map([...texts].map(([path, text]) => [join(folder, path), text]));
   const source = { name: 'app', folder, entry: join(folder, entry), language: 'yaml' } as const;
@@ -37,7 +37,7 @@ export async function checkApp({ folder, entry, texts, reach }: PlannedApp): Pro
   }
 }
 
-/** The code as it is on disk, whatever was imported of it before. */
+/** Imports the current code, not a version that was imported before. */
 async function importModule(file: string): Promise<Record<string, unknown>> {
   const url = pathToFileURL(file);
   url.searchParams.set('written', String(statSync(file).mtimeMs));

@@ -7,26 +7,26 @@ import type { Reach } from '../../tools/reach.ts';
 import { check } from './check.ts';
 import { readYaml, type YamlFile } from './document.ts';
 
-/** Parts of a file that start programs: whoever may write YAML must not get to write these. */
+/** Keys that start programs. Clients that may upload YAML must not set them. */
 const startsPrograms = new Set(['stdioconnectionparams', 'stdioserverparams']);
 
 /**
- * Checks the text of one YAML file that came from outside, without building or importing anything. A file of the name
- * `plugins.yaml` need only be a mapping. `reach` is how far it will get when it runs: what it may not name is refused
- * here already. Throws ConfigurationException with the place of the fault.
+ * Checks the text of an uploaded YAML file, without building or importing anything. `plugins.yaml` need only be a
+ * mapping. `reach` limits what the file may name, as it will when the app runs. Throws ConfigurationException with the
+ * location of the fault.
  */
 export function checkAgentYaml(text: string, name: string, reach: Reach = {}): void {
   const yaml = readYaml(text, name);
   const { value } = yaml;
   if (!isJsonObject(value)) throw yaml.fail([], 'must be a mapping of keys to values');
-  refuse(value, [], { yaml, reach });
+  checkReach(value, [], { yaml, reach });
   if (/(?:^|\/)plugins\.ya?ml$/.test(name)) return;
   const key = spelledLike(value, 'agentClass') ?? '';
   const { [key]: written = 'LlmAgent', ...rest } = value;
   if (typeof written !== 'string') throw yaml.fail(['agentClass'], '"agent_class" must be a text');
   const kind = written.trim() === '' ? 'LlmAgent' : agentClassOf(written.trim());
   if (kind === undefined) throw yaml.fail(['agentClass'], `unknown agent_class "${written}"`);
-  // What is unknown is warned of when the file is used.
+  // Unknown keys cause warnings when the app is loaded.
   check(agentConfigs[kind], { ...rest, agentClass: kind }, yaml, { warn: () => {} });
 }
 
@@ -35,25 +35,25 @@ interface Setting {
   readonly reach: Reach;
 }
 
-function refuse(value: unknown, path: readonly PropertyKey[], setting: Setting): void {
+function checkReach(value: unknown, path: readonly PropertyKey[], setting: Setting): void {
   const { yaml, reach } = setting;
   if (typeof value === 'string' && reach.publicOnly && namesPrivateHost(value)) {
     throw yaml.fail(path, `"${value}" is not on the public internet: --allow-config-private-hosts allows it`);
   }
-  if (Array.isArray(value)) value.forEach((item, index) => refuse(item, [...path, index], setting));
+  if (Array.isArray(value)) value.forEach((item, index) => checkReach(item, [...path, index], setting));
   if (!isJsonObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     const here = [...path, key];
     const name = key.replaceAll('_', '').toLowerCase();
-    if (startsPrograms.has(name)) throw yaml.fail(here, `"${key}" starts a program, which cannot be set from here`);
+    if (startsPrograms.has(name)) throw yaml.fail(here, `"${key}" starts a program, which an uploaded file may not`);
     if (name === 'usedefaultcredential' && item === true && (reach.machineCredential ?? 'anywhere') !== 'anywhere') {
-      throw yaml.fail(here, `"${key}" spends the credential of this machine: --allow-config-credentials allows it`);
+      throw yaml.fail(here, `"${key}" uses the credential of this machine: --allow-config-credentials allows it`);
     }
-    refuse(item, here, setting);
+    checkReach(item, here, setting);
   }
 }
 
-/** Whether a text is an address that can be seen to lead to this machine or its network. Names are looked up when they are used. */
+/** Whether a text is a URL of this machine or its network, as far as the text shows. Host names are resolved on use. */
 function namesPrivateHost(text: string): boolean {
   const url = /^\s*https?:/i.test(text) ? URL.parse(text) : null;
   if (!url) return false;

@@ -4,19 +4,19 @@ import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
 import { locatedError } from '../located-error.ts';
 import type { YamlFile } from './document.ts';
 
-/** Faults shown at once. */
+/** Faults in one message. */
 const maxShown = 10;
 
 export interface CheckOptions {
-  /** Where in the file the value stands. */
+  /** The path of the value in the file. */
   readonly at?: readonly PropertyKey[];
-  /** Told of unknown keys, which are then left out; absent: they are faults. */
+  /** Called for unknown keys, which are then ignored; absent: they are errors. */
   readonly warn?: ((message: string) => void) | undefined;
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** The value as the schema has it. Throws ConfigurationException that names the place of each fault. */
+/** The value as parsed by the schema. Throws ConfigurationException with the location of each fault. */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -35,7 +35,7 @@ export function check<Schema extends z.ZodType>(
     }
     return check(schema, rest, file, { at });
   }
-  // An unknown key may be what is missing, misspelled.
+  // An unknown key may be a misspelled missing key.
   const faults = [...issues.filter((issue) => issue.code !== 'unrecognized_keys'), ...unknown];
   const shown = faults.slice(0, maxShown).map((issue) => describe(issue, value, file, at));
   const more = faults.length > maxShown ? [`and ${faults.length - maxShown} more`] : [];
@@ -89,7 +89,7 @@ function kindOf(value: unknown): string {
   return `the ${typeof value} ${typeof value === 'number' ? value : (JSON.stringify(value) ?? '')}`;
 }
 
-/** The path as the file spells it: `"tools[0].args.agent" `. */
+/** The path in the file's spelling: `"tools[0].args.agent" `. */
 function labelOf(path: readonly PropertyKey[], root: unknown): string {
   let label = '';
   let value = root;
@@ -115,7 +115,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return found;
 }
 
-/** A copy of the value without these keys of what the path leads to. */
+/** A copy of the value, without `keys` in the object at the path. */
 function without(value: unknown, [part, ...rest]: readonly PropertyKey[], keys: ReadonlySet<string>): unknown {
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) => (index === Number(part) ? without(item, rest, keys) : item));

@@ -7,20 +7,20 @@ const maxLength = 1_000_000;
 const maxAliases = 100;
 const maxMessage = 1_000;
 
-/** One parsed YAML file that knows where its values stand. */
+/** One parsed YAML file, with the locations of its values. */
 export interface YamlFile {
-  /** As messages name it. */
+  /** The file's name in messages. */
   readonly name: string;
   readonly value: unknown;
-  /** A message with the place of the value (or of the last part of the path that exists) and the line it stands in. */
+  /** A message with the location of the value (or of the last part of the path that exists) and its line. */
   say(path: readonly PropertyKey[], message: string): string;
   /** The same as an error to throw. */
   fail(path: readonly PropertyKey[], message: string, options?: ErrorOptions): AppError;
 }
 
 /**
- * Reads one YAML 1.2 document as data: no tags of its own, no key twice, few aliases. Throws ConfigurationException
- * with the place of the fault.
+ * Reads one YAML 1.2 document as data: no custom tags, no duplicate keys, few aliases. Throws ConfigurationException
+ * with the location of the fault.
  */
 export function readYaml(text: string, name: string): YamlFile {
   const lines = new LineCounter();
@@ -42,7 +42,7 @@ export function readYaml(text: string, name: string): YamlFile {
   };
 }
 
-/** Messages quote values, which may be whole paragraphs or hold what would forge a line of a log. */
+/** Messages quote values, which may be long, or contain line breaks that would forge a log line. */
 function onOneLine(message: string): string {
   const line = message.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ');
   return line.length > maxMessage ? `${line.slice(0, maxMessage)} …` : line;
@@ -53,7 +53,7 @@ type Fail = (offset: number, message: string, cause?: unknown) => AppError;
 function parse(text: string, lineCounter: LineCounter, fail: Fail): Document.Parsed {
   let document: Document.Parsed;
   try {
-    // The parser compares each key with each: we look for doubles ourselves.
+    // Duplicates are found by `duplicateKey`: the parser would compare every key with every other.
     document = parseDocument(text, {
       lineCounter,
       merge: true,
@@ -67,13 +67,13 @@ function parse(text: string, lineCounter: LineCounter, fail: Fail): Document.Par
   }
   const [problem] = [...document.errors, ...document.warnings];
   if (problem) throw fail(problem.pos[0], inWords(problem.message), problem);
-  const double = doubleKey(document);
+  const double = duplicateKey(document);
   if (double !== undefined) throw fail(double, 'Map keys must be unique');
   return document;
 }
 
-/** Where a mapping has a key it has already. */
-function doubleKey(document: Document.Parsed): number | undefined {
+/** The offset of the first duplicate key. */
+function duplicateKey(document: Document.Parsed): number | undefined {
   let found: number | undefined;
   visit(document, {
     Map(_, map) {
@@ -105,7 +105,7 @@ function inWords(message: string): string {
   return (message.split('\n', 1)[0] ?? message).replace(/[.:]?\s*$/, '');
 }
 
-/** Where the value of a path stands; for a path that ends in a key without a usable value, the key. */
+/** The offset of the value at a path, or of its key if the value is unusable. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   let node: Node | null | undefined = document.contents;
   let offset = node?.range?.[0] ?? 0;

@@ -1,11 +1,11 @@
 import { AppError } from '../../base/errors.ts';
 import { locatedError } from '../located-error.ts';
 
-/** Collects what is wrong with an app, so that its author learns of all of it at once. */
+/** Collects the faults of an app, so that one message names all of them. */
 export class Faults {
   readonly #found: AppError[] = [];
 
-  /** Does the work. What is wrong with the configuration is noted, and the answer is `undefined` then. */
+  /** Returns the result of `work`. Records a ConfigurationException and returns `undefined`. */
   async attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -16,7 +16,7 @@ export class Faults {
     }
   }
 
-  /** Throws what was noted, a line each. */
+  /** Throws the recorded faults, if any, one per line. */
   throwAny(): void {
     const [first, ...others] = this.#found;
     if (!first) return;

@@ -4,8 +4,8 @@ import { agentConfigs, orTextMark } from '../../schemas/agent-config.ts';
 import { snakeCase } from '../../schemas/spelled.ts';
 
 /**
- * The format of agent files as JSON Schema, for editors: keys in snake_case, with the camelCase ones accepted but not
- * proposed.
+ * The format of agent files as JSON Schema, for editors: keys in snake_case; camelCase keys are accepted but not
+ * suggested.
  */
 export function agentJsonSchema(): JsonObject {
   const definitions: JsonObject = {};
@@ -45,7 +45,7 @@ function respell(node: unknown): unknown {
   const { [orTextMark]: isOrText, properties, required, ...rest } = node;
   const copy: JsonObject = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, respell(value)]));
   if (isJsonObject(properties)) copy['properties'] = bothSpellings(properties);
-  // A key that may be spelled in two ways cannot be called for by name.
+  // A key with two spellings cannot be required by name.
   const needed = Array.isArray(required) ? required.filter((key) => snakeCase(String(key)) === key) : [];
   if (needed.length > 0) copy['required'] = needed;
   return isOrText === true ? { anyOf: [{ type: 'string' }, copy] } : copy;
@@ -56,7 +56,7 @@ function bothSpellings(properties: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(properties)) {
     const snake = snakeCase(key);
     spelled[snake] = respell(value);
-    // The other spelling is accepted unchecked: the server checks it, and the schema stays small.
+    // The other spelling is accepted unchecked, which keeps the schema small; the server checks it.
     if (snake !== key) spelled[key] = { doNotSuggest: true };
   }
   return spelled;

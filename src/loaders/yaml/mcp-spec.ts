@@ -5,7 +5,7 @@ import type { Registry } from './registry.ts';
 
 type HeaderProvider = NonNullable<McpToolsetSpec['headers']>;
 
-/** The MCP toolset that the args of a YAML entry stand for. Throws ConfigurationException. */
+/** The options of an MCP toolset from the args of a YAML entry. Throws ConfigurationException. */
 export function mcpSpec(args: McpToolsetArgs, registry: Registry): McpToolsetSpec {
   const { connection, connect, read } = connectionOf(args);
   const { name, toolFilter, toolNamePrefix, toolListCacheTtlSeconds: ttl, headerProvider } = args;
@@ -34,13 +34,13 @@ export function mcpSpec(args: McpToolsetArgs, registry: Registry): McpToolsetSpe
   };
 }
 
-/** Why a YAML file may not name a program, where nobody allowed it. */
+/** The error for a YAML file that starts a program without permission of the operator. */
 export const stdioRefusal =
   'an MCP server over stdio is a program on this machine, which YAML may not start unless the server is run with ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS=1 (or --allow-config-stdio-mcp-servers)';
 
-interface Way {
+interface ConnectionArgs {
   readonly connection: McpConnectionSpec;
-  /** Seconds to connect, and to wait for an answer. */
+  /** Seconds to connect, and to wait for a response. */
   readonly connect?: number | undefined;
   readonly read?: number | undefined;
 }
@@ -53,31 +53,31 @@ const blocks = [
   'streamable_http_connection_params',
 ];
 
-function connectionOf(args: McpToolsetArgs): Way {
+function connectionOf(args: McpToolsetArgs): ConnectionArgs {
   const { stdioServerParams, stdioConnectionParams, sseServerParams, sseConnectionParams } = args;
   const streamable = args.streamableHttpConnectionParams;
-  const ways: Way[] = [];
-  if (stdioServerParams) ways.push({ connection: { stdio: stdioServerParams } });
+  const found: ConnectionArgs[] = [];
+  if (stdioServerParams) found.push({ connection: { stdio: stdioServerParams } });
   if (stdioConnectionParams) {
-    ways.push({ connection: { stdio: stdioConnectionParams.serverParams }, connect: stdioConnectionParams.timeout });
+    found.push({ connection: { stdio: stdioConnectionParams.serverParams }, connect: stdioConnectionParams.timeout });
   }
   for (const params of [sseServerParams, sseConnectionParams]) {
     if (!params) continue;
     const { headers, timeout: connect, sseReadTimeout: read } = params;
     const url = params === sseServerParams || params.sseEndpoint !== undefined ? sseAddress(params) : params.url;
-    ways.push({ connection: { sse: { url, ...(headers && { headers }) } }, connect, read });
+    found.push({ connection: { sse: { url, ...(headers && { headers }) } }, connect, read });
   }
   if (streamable) {
     const { url, headers, terminateOnClose, timeout: connect, sseReadTimeout: read } = streamable;
     const server = { url, ...(headers && { headers }), ...(terminateOnClose !== undefined && { terminateOnClose }) };
-    ways.push({ connection: { streamableHttp: server }, connect, read });
+    found.push({ connection: { streamableHttp: server }, connect, read });
   }
-  const [way] = ways;
-  if (way && ways.length === 1) return way;
+  const [way] = found;
+  if (way && found.length === 1) return way;
   throw new AppError('ConfigurationException', `needs exactly one of ${blocks.join(', ')}`);
 }
 
-/** Java gives the address of the server and the endpoint apart; without an endpoint it is "sse". */
+/** ADK for Java separates the server's URL from the endpoint; the default endpoint is "sse". */
 function sseAddress({ url, sseEndpoint }: { url: string; sseEndpoint?: string | undefined }): string {
   if (!URL.canParse(url)) return url;
   const base = new URL(url);
@@ -87,7 +87,7 @@ function sseAddress({ url, sseEndpoint }: { url: string; sseEndpoint?: string | 
 
 function providerOf(registry: Registry, name: string): HeaderProvider {
   const found = registry.get(name, 'header provider');
-  // What a function of the registry gives is checked when it is used.
+  // The headers are checked on use.
   if (typeof found === 'function') return found as HeaderProvider;
   throw new AppError('ConfigurationException', `"${name}" is not a function that gives headers`);
 }

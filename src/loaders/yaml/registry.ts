@@ -10,36 +10,36 @@ const registryFiles = ['registry', 'agent'].flatMap((name) =>
   ['ts', 'mts', 'js', 'mjs'].map((end) => `${name}.${end}`),
 );
 
-/** The code a YAML app may name: what its own `registry.ts` (or `agent.ts`) exports, and nothing else. */
+/** The code that a YAML app may name: the exports of its `registry.ts` (or `agent.ts`), and nothing else. */
 export class Registry {
   readonly #file: string | undefined;
-  /** Places to look in, best first. */
-  readonly #shelves: readonly JsonObject[];
+  /** Objects to look up names in, in order of preference. */
+  readonly #scopes: readonly JsonObject[];
   readonly #prefix: string;
 
   constructor(folder: string, file?: string, exports: Record<string, unknown> = {}) {
     this.#file = file;
     this.#prefix = `${basename(folder)}.`;
     const own = { ...exports };
-    this.#shelves = [own['registry'], own].filter(isJsonObject);
+    this.#scopes = [own['registry'], own].filter(isJsonObject);
   }
 
-  /** Exactly this name: as a key of the exported `registry`, or as an export. */
+  /** Finds exactly this name: a key of the exported `registry`, or an export. */
   exact(name: string): unknown {
-    for (const shelf of this.#shelves) if (Object.hasOwn(shelf, name)) return shelf[name];
+    for (const scope of this.#scopes) if (Object.hasOwn(scope, name)) return scope[name];
     return undefined;
   }
 
   /**
-   * The name as it is, without the name of the app's folder in front, along its dots, or by its last word: names that
-   * were written as Python paths (`my_app.tools.roll_die`) find the export `roll_die`.
+   * Tries the name unchanged, without a leading app name, as a path along its dots, and by its last part: a Python path
+   * (`my_app.tools.roll_die`) finds the export `roll_die`.
    */
   find(name: string): unknown {
     const local = name.startsWith(this.#prefix) ? name.slice(this.#prefix.length) : name;
     const found = this.exact(name) ?? this.exact(local);
     if (found !== undefined) return found;
-    for (const shelf of this.#shelves) {
-      const nested = along(shelf, local.split('.'));
+    for (const scope of this.#scopes) {
+      const nested = along(scope, local.split('.'));
       if (nested !== undefined) return nested;
     }
     return this.exact(local.slice(local.lastIndexOf('.') + 1));
@@ -49,7 +49,7 @@ export class Registry {
   get(name: string, what: string): unknown {
     const found = this.find(name);
     if (found !== undefined) return found;
-    const names = this.#shelves.flatMap((shelf) => Object.keys(shelf));
+    const names = this.#scopes.flatMap((scope) => Object.keys(scope));
     const where = this.#file ?? `a registry.ts beside root_agent.yaml, which is missing,`;
     throw new AppError(
       'ConfigurationException',
@@ -58,12 +58,12 @@ export class Registry {
   }
 }
 
-/** Imports the registry beside an app's YAML. A file that is a link out of the folder is refused. */
+/** Imports the registry beside an app's YAML file. Throws for a link that leads out of the folder. */
 export async function loadRegistry(
   folder: string,
   options: { base: string; note(file: string): void; importModule(file: string): Promise<Record<string, unknown>> },
 ): Promise<Registry> {
-  // A registry may come later, and a better one, too.
+  // A registry file may be created later, also one that takes precedence.
   for (const name of registryFiles) options.note(join(folder, name));
   const present = readdirSync(folder);
   const name = registryFiles.find((file) => present.includes(file));
@@ -77,8 +77,8 @@ export async function loadRegistry(
   return new Registry(folder, name, await options.importModule(file));
 }
 
-function along(shelf: JsonObject, path: readonly string[]): unknown {
-  let found: unknown = shelf;
+function along(scope: JsonObject, path: readonly string[]): unknown {
+  let found: unknown = scope;
   for (const part of path) {
     if (!isJsonObject(found) || !Object.hasOwn(found, part)) return undefined;
     found = found[part];

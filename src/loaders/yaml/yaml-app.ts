@@ -12,21 +12,21 @@ import { loadRegistry } from './registry.ts';
 export interface YamlAppOptions {
   /** Files in messages are named relative to this folder. */
   readonly base: string;
-  /** Refuses unknown keys. */
+  /** Whether unknown keys are errors. */
   readonly strict: boolean;
   /** Whether MCP servers may be started as programs. */
   readonly allowStdioMcp: boolean;
-  /** How far what the files name may reach. */
+  /** Limits of what the files may name. */
   readonly reach: Reach;
   readonly warn: (message: string) => void;
-  /** Told of each file before it is read. */
+  /** Called with each file before it is read. */
   readonly note: (file: string) => void;
   readonly importModule: (file: string) => Promise<Record<string, unknown>>;
-  /** Texts that count instead of what is on disk, by path. */
+  /** Texts that replace the files on disk, by path. */
   readonly overlay?: ReadonlyMap<string, string>;
 }
 
-/** The app of a `root_agent.yaml`. Its code comes from the registry beside it and from nowhere else. */
+/** The app of a `root_agent.yaml`. Its code comes only from the registry beside it. */
 export async function yamlApp(source: AppSource, options: YamlAppOptions): Promise<Omit<App, 'name'>> {
   const { folder, entry } = source;
   const files = new AgentFiles({ folder, base: options.base, note: options.note, overlay: options.overlay });
