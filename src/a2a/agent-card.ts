@@ -7,27 +7,27 @@ import type { OutboundFetch } from '../base/outbound-fetch.ts';
 import type { A2aCard } from './wire.ts';
 
 /**
- * Where the card of a remote agent comes from: the card itself, the address of its server (`http(s)`), the address of
- * the card (a path that ends in `.json`), or a file on this machine.
+ * The source of a remote agent's card: the card itself, the URL of its server (`http(s)`), the URL of the card (a path
+ * that ends in `.json`), or a file on this machine.
  */
 export type CardSource = string | URL | JsonObject;
 
 export interface ResolvedCard {
   readonly card: A2aCard;
-  /** Where the card was fetched from; `undefined` for a card that was given or read from a file. */
+  /** The origin that the card was fetched from; `undefined` for an object or a file. */
   readonly origin: string | undefined;
 }
 
-/** Where servers keep their card, and where those of before 0.3 kept it. */
+/** Paths of the card, since protocol 0.3 and before. */
 const wellKnown = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
 
-/** How a card is fetched. */
+/** Settings for fetching a card. */
 export interface CardRequest {
   readonly fetch: OutboundFetch;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reads the card, of either protocol version. Throws AgentCardResolutionError, or what the signal aborts with. */
+/** Reads a card of either protocol version. Throws AgentCardResolutionError, or the signal's reason. */
 export async function resolveCard(
   source: CardSource,
   request: CardRequest,
@@ -42,7 +42,7 @@ export async function resolveCard(
   return { card: await cardOf(await readCardFile(path)), origin: undefined };
 }
 
-/** A card in the words of protocol 1.0. Throws AgentCardResolutionError when it is none. */
+/** Converts a card to protocol 1.0. Throws AgentCardResolutionError for an invalid card. */
 export async function cardOf(value: unknown): Promise<A2aCard> {
   if (!isJsonObject(value)) throw unresolved('is not a JSON object');
   const { DefaultAgentCardResolver } = await import('@a2a-js/sdk/client');
@@ -110,7 +110,7 @@ function parsed(text: string, where: string): unknown {
   }
 }
 
-/** What fetch says failed is in its cause. */
+/** The reason of a failure: fetch has it in the `cause` of "fetch failed". */
 export function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.message === 'fetch failed' ? error.cause : undefined;
   return errorText(cause instanceof Error && cause.message !== '' ? cause : error);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../base/json.ts';
 import { Part } from '../schemas/content-schema.ts';
 import type { A2aPart } from './wire.ts';
 
-/** What a data part stands for (`adk_type`), and the field of our part it fills. */
+/** Types of data parts (`adk_type`), and the field of our part for each. */
 const fieldOf = {
   function_call: 'functionCall',
   function_response: 'functionResponse',
@@ -12,11 +12,11 @@ const fieldOf = {
 } as const;
 type DataType = keyof typeof fieldOf;
 
-/** Data of no known type travels inside a text file between these marks, as other ADK servers write it. */
+/** Data of an unknown type is sent in a text file between these marks, as other ADK servers do. */
 const open = '<a2a_datapart_json>';
 const close = '</a2a_datapart_json>';
 
-/** Our part in A2A's words; `undefined` for parts that hold nothing a peer could use. */
+/** Our part as an A2A part; `undefined` for parts without content for a peer. */
 export function toA2aPart(part: Part): A2aPart | undefined {
   const metadata = metadataOf(part);
   const described = metadata && { metadata };
@@ -49,8 +49,8 @@ export function toA2aPart(part: Part): A2aPart | undefined {
 }
 
 /**
- * A2A's part in our words; `undefined` for one without content. Throws MessageConversionException for data that is not
- * what its label says.
+ * An A2A part as our part; `undefined` without content. Throws MessageConversionException for data that does not fit its
+ * `adk_type`.
  */
 export function fromA2aPart(part: A2aPart): Part | undefined {
   const { metadata = {}, mediaType, filename } = part;
@@ -71,7 +71,7 @@ export function fromA2aPart(part: A2aPart): Part | undefined {
   return isDataType(type) ? labelled(type, part.data) : { inlineData: wrapped(part.data) };
 }
 
-/** Ids of the calls among A2A parts whose answers come later. */
+/** Ids of the long-running calls among A2A parts. */
 export function longRunningIdsIn(parts: readonly A2aPart[]): string[] {
   return parts.flatMap(({ data, metadata = {} }) => {
     const isCall = metadata['adk_type'] === 'function_call' && metadata['adk_is_long_running'] === true;
@@ -91,7 +91,7 @@ function metadataOf({ thought, videoMetadata }: Part): JsonObject | undefined {
   };
 }
 
-/** Java writes the keys without their prefix. */
+/** ADK for Java writes the keys without a prefix. */
 function modifiersIn(metadata: JsonObject): Pick<Part, 'thought' | 'videoMetadata'> {
   const videoMetadata = metadata['adk_video_metadata'] ?? metadata['video_metadata'];
   const thought = metadata['adk_thought'] === true || metadata['thought'] === true;
@@ -101,7 +101,7 @@ function modifiersIn(metadata: JsonObject): Pick<Part, 'thought' | 'videoMetadat
 function labelled(type: DataType, data: unknown): Part {
   const part = Part.safeParse({ [fieldOf[type]]: data });
   if (part.success) return part.data;
-  throw new AppError('MessageConversionException', `The remote agent sent a "${type}" that is none`, {
+  throw new AppError('MessageConversionException', `The remote agent sent an invalid "${type}"`, {
     cause: part.error,
   });
 }
@@ -111,7 +111,7 @@ const wrapped = (data: unknown): { mimeType: string; data: string } => ({
   data: Buffer.from(`${open}${JSON.stringify(data)}${close}`).toString('base64'),
 });
 
-/** The data a wrapped text file holds; an object, because `null` is data too. */
+/** The data in a wrapped text file; in an object, because `null` is data, too. */
 function unwrapped(base64: string): { value: unknown } | undefined {
   if (!base64.startsWith('PGEyYV9kYXRhcGFydF9qc29uP')) return undefined; // the opening mark, without decoding the rest
   const text = Buffer.from(base64, 'base64').toString('utf8');

@@ -3,26 +3,26 @@ import type { Part } from '../schemas/content.ts';
 import { fromA2aPart, longRunningIdsIn } from './part-codec.ts';
 import type { A2aArtifact, A2aPart, A2aStatus, A2aTask, A2aUpdate } from './wire.ts';
 
-/** Something a peer said, ready to become an event. */
+/** Content from a peer that becomes an event. */
 export interface PeerItem {
   readonly parts: readonly Part[];
   /** A chunk; a later item has the whole. */
   readonly partial?: boolean;
-  /** Put together from pieces. */
+  /** Joined from chunks. */
   readonly aggregated?: boolean;
   readonly longRunningIds?: readonly string[];
-  /** The peer waits for an answer in words: what it asks. */
+  /** The peer's question, if it waits for an answer as text. */
   readonly question?: string;
   readonly failure?: { readonly code: string; readonly message: string };
-  /** What the peer noted beside it (`adk_…`). */
+  /** The peer's metadata (`adk_…`). */
   readonly metadata: JsonObject;
   readonly update: A2aUpdate;
 }
 
-/** What has come of one artifact. */
+/** The received parts of one artifact. */
 interface ArtifactInProgress {
   parts: Part[];
-  /** Pieces that are only shown: the whole comes on its own. */
+  /** Chunks that are only shown; the complete artifact comes separately. */
   preview: Part[];
   isEmitted: boolean;
 }
@@ -31,19 +31,19 @@ const failed = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED', 'TASK_STATE_
 const awaitingUser = new Set(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
 
 /**
- * Puts together what a peer says in one turn. Pieces come out at once as partial items; what they make, as one whole
- * item when the artifact, the question or the turn is complete.
+ * Converts the updates of one turn of a peer to items. Chunks become partial items at once; the complete content becomes
+ * one item when the artifact, the question or the turn is complete.
  */
 export class TurnReader {
   readonly #artifacts = new Map<string, ArtifactInProgress>();
-  /** Calls the peer has shown, by id: a question repeats the call it is about. */
+  /** Ids of the calls in earlier items: a question repeats the call it is about. */
   readonly #calls = new Set<string>();
   readonly #openCalls = new Set<string>();
   /** The peer's last status text. */
-  #lastWords: readonly Part[] = [];
+  #lastStatusParts: readonly Part[] = [];
   taskId: string | undefined;
   contextId: string | undefined;
-  /** Whether the peer has ended its turn: nothing after it counts. */
+  /** Whether the peer has ended its turn: later updates are ignored. */
   isOver = false;
 
   /** Whether the task has ended, or waits for the user. */
@@ -56,7 +56,7 @@ export class TurnReader {
     for (const id of knownArtifacts) this.#artifacts.set(id, { parts: [], preview: [], isEmitted: true });
   }
 
-  /** Throws MessageConversionException for content that is not what it is labelled as. */
+  /** Throws MessageConversionException for content that does not fit its label. */
   read(update: A2aUpdate): PeerItem[] {
     const { message, task, statusUpdate, artifactUpdate } = update;
     this.#locate(message ?? statusUpdate ?? artifactUpdate ?? { taskId: task?.id, contextId: task?.contextId });
@@ -68,7 +68,7 @@ export class TurnReader {
     return [...this.flush(update), ...this.#whole(message.parts, message.metadata, update)];
   }
 
-  /** What is left over when the peer says no more. */
+  /** The items of incomplete artifacts, at the end of the turn. */
   flush(update: A2aUpdate): PeerItem[] {
     return [...this.#artifacts.values()].flatMap((progress) => this.#finish(progress, {}, update));
   }
@@ -83,7 +83,7 @@ export class TurnReader {
     const metadata = { ...artifact.metadata, ...update.metadata };
     const progress = this.#progressOf(artifact);
     if (metadata['adk_partial'] === true) {
-      // A last piece marked as partial repeats (or clears) what was shown.
+      // A last chunk marked as partial repeats (or clears) the earlier chunks.
       if (lastChunk) return [];
       const item = this.#item(artifact.parts, metadata, from);
       progress.preview.push(...item.parts);
@@ -101,7 +101,7 @@ export class TurnReader {
     return lastChunk ? [...shown, ...this.#finish(progress, metadata, from)] : shown;
   }
 
-  /** A task as it stands: its artifacts count as far as they have not come before. */
+  /** The current state of a task: yields the artifacts that have not come before. */
   #readSnapshot({ artifacts = [], status }: A2aTask, update: A2aUpdate): PeerItem[] {
     const isEnd = ends(status?.state);
     return artifacts.flatMap((artifact): PeerItem[] => {
@@ -121,25 +121,25 @@ export class TurnReader {
     if (!ends(state)) {
       const item = this.#item(message?.parts, noted, update);
       const words = item.parts.filter(({ text, thought }) => text !== undefined && !thought);
-      if (words.length > 0) this.#lastWords = words;
+      if (words.length > 0) this.#lastStatusParts = words;
       const parts = item.parts.map((part) => (part.text === undefined ? part : { ...part, thought: true }));
       return parts.length > 0 ? [{ ...item, parts }] : [];
     }
     this.isOver = true;
     const rest = this.flush(update);
     if (failed.has(state)) return [...rest, this.#failure(state, message?.parts, noted, update)];
-    if (awaitingUser.has(state)) return [...rest, this.#question(message?.parts, this.#lastWords, noted, update)];
+    if (awaitingUser.has(state)) return [...rest, this.#question(message?.parts, this.#lastStatusParts, noted, update)];
     return [...rest, ...this.#whole(message?.parts, noted, update)];
   }
 
   #failure(state: string, parts: readonly A2aPart[] = [], metadata: JsonObject, update: A2aUpdate): PeerItem {
-    const { adk_error_code: code, adk_error_message: told } = metadata;
+    const { adk_error_code: code, adk_error_message: errorMessage } = metadata;
     const text = parts.flatMap((part) => part.text ?? []).join('\n');
-    const message = text || (typeof told === 'string' ? told : '') || `The task ended as ${state}`;
+    const message = text || (typeof errorMessage === 'string' ? errorMessage : '') || `The task ended as ${state}`;
     return { parts: [], failure: { code: typeof code === 'string' ? code : state, message }, metadata, update };
   }
 
-  /** What the peer asks. Where it asks without a word, as ADK does for a call, its last `words` are no mere thoughts. */
+  /** The peer's question. ADK asks for a call without a text; then the text of its last status (`words`) is shown. */
   #question(parts: readonly A2aPart[] = [], words: readonly Part[], metadata: JsonObject, update: A2aUpdate): PeerItem {
     for (const id of longRunningIdsIn(parts)) this.#openCalls.add(id);
     const known = new Set(this.#calls);
@@ -157,7 +157,7 @@ export class TurnReader {
 
   #whole(parts: readonly A2aPart[] | undefined, metadata: JsonObject = {}, update: A2aUpdate): PeerItem[] {
     const item = this.#item(parts, metadata, update);
-    if (item.parts.length > 0) this.#lastWords = [];
+    if (item.parts.length > 0) this.#lastStatusParts = [];
     return item.parts.length > 0 ? [item] : [];
   }
 
@@ -173,7 +173,7 @@ export class TurnReader {
     const parts = joined(progress.parts.length > 0 ? progress.parts : progress.preview);
     Object.assign(progress, { parts: [], preview: [], isSaid: true });
     if (parts.length === 0) return [];
-    this.#lastWords = [];
+    this.#lastStatusParts = [];
     const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? []).filter((id) => this.#openCalls.has(id));
     return [{ parts, aggregated: true, ...(ids.length > 0 && { longRunningIds: ids }), metadata, update }];
   }
@@ -189,7 +189,7 @@ export class TurnReader {
 
 const ends = (state = ''): boolean => state === 'TASK_STATE_COMPLETED' || failed.has(state) || awaitingUser.has(state);
 
-/** Texts of one kind that follow one another become one part. */
+/** Joins consecutive texts of the same kind. */
 function joined(parts: readonly Part[]): Part[] {
   const whole: Part[] = [];
   for (const part of parts) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 
-// A2A 1.0 JSON as far as it is used here. The SDK writes and reads it, and translates what 0.3 peers say into it.
+// The part of A2A 1.0 JSON that is used here. The SDK writes and reads it, and converts messages of 0.3 peers to it.
 
 export interface A2aPart {
   readonly text?: string;
@@ -42,7 +42,7 @@ export interface A2aTask {
   readonly metadata?: JsonObject;
 }
 
-/** One thing a peer sends in its turn: exactly one of the four. */
+/** One update from a peer: exactly one of the four members. */
 export interface A2aUpdate {
   readonly message?: A2aMessage;
   readonly task?: A2aTask;
@@ -62,7 +62,7 @@ export interface A2aUpdate {
   };
 }
 
-/** The part of an agent card that matters to a client. */
+/** The members of an agent card that this client uses. */
 export interface A2aCard {
   readonly name?: string;
   readonly description?: string;

@@ -19,7 +19,7 @@ export interface AgentToolSpec {
   readonly skipSummarization?: boolean;
   /** Whether the app's plugins are called for the agent, too. Default true. */
   readonly includePlugins?: boolean;
-  /** Milliseconds a call may take. Default: no limit of its own, since an agent takes as long as its models do. */
+  /** Milliseconds a call may take. Default: no limit besides those of the run, because an agent takes as long as its models. */
   readonly timeoutMs?: number;
 }
 
@@ -89,7 +89,7 @@ async function messageFrom(args: JsonObject, input: ValueSchema<unknown> | undef
   throw new AppError('invalid_request', `"${name}" needs an argument "request" of type string`);
 }
 
-/** Runs the agent in a session of its own and returns its last event with content or an error. */
+/** Runs the agent in a separate session. Returns its last event with content or an error. */
 async function runInOwnSession(spec: AgentToolSpec, message: string, caller: ToolContext): Promise<Event | undefined> {
   const ctx = await ownSessionContext(spec, message, caller);
   const { sessions } = ctx.services;

@@ -14,7 +14,7 @@ interface Block {
   readonly language: string;
 }
 
-/** The response up to its first code block, which becomes a part of its own; the same object when there is none. */
+/** The response up to its first code block, which becomes a separate part; the same object without a code block. */
 export function cutAtCode(content: Content, executor: CodeExecutor): Content {
   if (content.parts.some(({ functionCall }) => functionCall)) return content;
   for (const [index, part] of content.parts.entries()) {

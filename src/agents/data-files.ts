@@ -40,7 +40,7 @@ export function withFileNames(contents: readonly Content[], files: readonly Code
   });
 }
 
-/** Describes each new data file by code of ours before the model call. Yields two events a file: the code and its result. */
+/** Describes each new data file with built-in code before the model call. Yields two events per file: the code and its result. */
 export async function* exploreFiles(
   executor: LocalExecutor,
   files: readonly CodeFile[],

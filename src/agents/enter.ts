@@ -11,8 +11,8 @@ import { changesAnything, CallbackContextImpl } from './callback-context.ts';
 import { hasStarted } from './continuation.ts';
 
 /**
- * Runs an agent under its own name, with its callbacks around it, changing only what `overrides` says. The context it
- * gets has its own `control`, so that ending one agent's turn never ends another's.
+ * Runs an agent with its callbacks, in a copy of the context that changes only what `overrides` names. The copy has its
+ * own `control`, so that ending one agent call never ends another.
  */
 export function runSubAgent(
   agent: Agent,
@@ -22,7 +22,7 @@ export function runSubAgent(
   return around(agent, overrides ? { ...ctx, ...overrides } : ctx, bodyOf);
 }
 
-/** The same over a two-way connection. Throws `not_supported` for an agent that cannot be talked to that way. */
+/** The same over a live connection. Throws `not_supported` for an agent without `runLive`. */
 export function enterLive(
   agent: Agent,
   ctx: RunContext,
@@ -57,7 +57,7 @@ function around(agent: Agent, ctx: RunContext, body: Body): AsyncIterableIterato
   });
 }
 
-/** Whether there is more to an agent's turn than the agent. */
+/** Whether anything runs before or after the agent itself. */
 const isWatched = (agent: Agent, ctx: RunContext): boolean =>
   ctx.continuing === true ||
   hasHook(ctx, 'beforeAgent', agent.callbacks?.beforeAgent) ||
@@ -78,13 +78,13 @@ async function* withCallbacks(agent: Agent, own: RunContext, body: Body): AsyncG
   }
 }
 
-/** Agents of our own kinds stop by themselves; others may not listen to the signal. */
+/** The built-in kinds of agents stop when the signal aborts; custom agents may ignore it. */
 const stopsByItself = ({ kind }: Agent): boolean => kind !== undefined && kind !== 'custom';
 
 const bodyOf = (agent: Agent, ctx: RunContext): AsyncIterable<Event> =>
   stopsByItself(agent) ? agent.run(ctx) : stopOnAbort(agent.run(ctx), ctx.signal);
 
-/** The event of the callbacks around an agent: their answer, or the state they changed; `undefined` when there is neither. */
+/** The event of an agent's callbacks: the content they returned, or their state changes; `undefined` without either. */
 async function callAgentHooks(name: 'beforeAgent' | 'afterAgent', ctx: RunContext): Promise<Event | undefined> {
   const context = new CallbackContextImpl(ctx);
   const { agent } = ctx;

@@ -5,7 +5,7 @@ import type { Instruction } from './llm-spec.ts';
 /** Makes the text of an instruction for one request. Synchronous when there is nothing to wait for. */
 export type InstructionText = (ctx: RunContext) => string | Promise<string>;
 
-/** Prepares an instruction once: texts are templates, and what a provider returns is taken verbatim. */
+/** Prepares an instruction once: texts are templates; the result of a function is used verbatim. */
 export function instructionText(instruction: Instruction | undefined): InstructionText | undefined {
   if (instruction === undefined || instruction === '') return undefined;
   if (typeof instruction === 'function') return async (ctx) => (await instruction(ctx)) ?? '';

@@ -9,7 +9,7 @@ import { CallIds } from './call-ids.ts';
 import { CallbackContextImpl } from './callback-context.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { checkedResponse, markedIfEmpty } from './model-response-check.ts';
-import { noteRequest, openModelSpan, retryNotes } from './model-span.ts';
+import { recordRequest, openModelSpan, retryRecorder } from './model-span.ts';
 import type { LlmStep } from './request/build-request.ts';
 import { asModelError, failureEvent, partialEvent, type ModelCall, completeEvent } from './response-event.ts';
 
@@ -35,12 +35,12 @@ export async function* callModel(
     callbacks: step.callbacks,
   };
   const { span } = modelCall;
-  step.request.onRetry = retryNotes(span);
+  step.request.onRetry = retryRecorder(span);
   let stream: AsyncIterator<ModelResponse, void> | undefined;
   try {
     const isHooked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
     const early = isHooked ? await callBeforeModel(modelCall) : undefined;
-    noteRequest(span, step.request, ctx, step.contentsSource);
+    recordRequest(span, step.request, ctx, step.contentsSource);
     if (early) {
       const event = await completeEvent(modelCall, await checkedResponse(early));
       if (event) yield event;

@@ -8,8 +8,8 @@ import { eventMemoryBytes, truncate } from '../telemetry/truncate.ts';
 import { type ContentsSource, rebuildableRequest, sentRequest, traceJson } from './request/request-text.ts';
 
 const maxReasons = 100;
-/** Bytes of an answer that a trace holds. */
-const maxAnswerBytes = 512 * 1024;
+/** Bytes of a model response that a trace holds. */
+const maxResponseBytes = 512 * 1024;
 
 /** Opens the span of one model call. */
 export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan {
@@ -24,10 +24,10 @@ export function openModelSpan(request: ModelRequest, ctx: RunContext): OpenSpan 
 }
 
 /**
- * Notes the request as it is sent. Its text is made when the trace is read; its contents are made again if they can be,
- * so that a trace holds the history of a session once and not a copy of it for each step.
+ * Records the request in the span. Its text is made when the trace is read; where `contentsSource` allows it, the
+ * contents are rebuilt then, so that a trace holds the session's history once and not a copy of it for each step.
  */
-export function noteRequest(
+export function recordRequest(
   span: OpenSpan,
   request: ModelRequest,
   { session }: RunContext,
@@ -41,8 +41,8 @@ export function noteRequest(
   span.setLazy('gcp.vertex.agent.llm_request', held, held.bytes);
 }
 
-/** Tries of one call that failed and were repeated: how many, and why. */
-export function retryNotes(span: OpenSpan): (retry: ModelRetry) => void {
+/** Records the failed and repeated attempts of one call: how many, and why. */
+export function retryRecorder(span: OpenSpan): (retry: ModelRetry) => void {
   const reasons: string[] = [];
   return ({ attempt, delayMs, error }) => {
     if (reasons.length === maxReasons) reasons.shift();
@@ -51,8 +51,8 @@ export function retryNotes(span: OpenSpan): (retry: ModelRetry) => void {
   };
 }
 
-/** Notes what came back, and closes the span, so that the trace is complete when the event is seen. */
-export function noteAnswer(span: OpenSpan, event: Event): void {
+/** Records the response and ends the span, so that the trace is complete before a client sees the event. */
+export function recordResponse(span: OpenSpan, event: Event): void {
   const attributes: Attributes = { 'gcp.vertex.agent.event_id': event.id };
   const { usageMetadata: usage, finishReason } = event;
   if (usage) {
@@ -70,14 +70,14 @@ export function noteAnswer(span: OpenSpan, event: Event): void {
 }
 
 function noteResponse(span: OpenSpan, event: Event): void {
-  const bytes = eventMemoryBytes(event, maxAnswerBytes);
-  const held = bytes > maxAnswerBytes ? truncate(event, maxAnswerBytes) : event;
-  span.setLazy('gcp.vertex.agent.llm_response', new LazyResponse(held), Math.min(bytes, maxAnswerBytes));
+  const bytes = eventMemoryBytes(event, maxResponseBytes);
+  const held = bytes > maxResponseBytes ? truncate(event, maxResponseBytes) : event;
+  span.setLazy('gcp.vertex.agent.llm_response', new LazyResponse(held), Math.min(bytes, maxResponseBytes));
 }
 
 const reasonLists = new Map<string, readonly string[]>();
 
-/** The same list for the same reason: a span is kept long, and there are few reasons. */
+/** One shared list per reason: traces keep many spans, and there are few reasons. */
 function reasonList(reason: string): readonly string[] {
   const known = reasonLists.get(reason);
   if (known) return known;
@@ -93,7 +93,7 @@ class LazyResponse implements LazyText {
     this.#event = event;
   }
 
-  /** What the model answered: without what makes an event of it. */
+  /** The model's response: the event without the members that the runtime added. */
   text(): string {
     const { id: _, invocationId: __, author: ___, timestamp: ____, actions: _____, ...response } = this.#event;
     return traceJson(response);

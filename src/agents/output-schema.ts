@@ -8,10 +8,10 @@ import type { Event } from '../schemas/event.ts';
 import type { Checked, ValueSchema } from '../tools/value-schema.ts';
 import { answerToolName } from './reserved-names.ts';
 
-/** Models that take either a schema or functions, not both. */
+/** Models that accept a response schema or functions, not both. */
 const schemaOrFunctions = /(?:^|\/)gemini-[12]\b/;
 
-/** Whether a schema has to be delivered through a tool, because the model would not take it beside its tools. */
+/** Whether the answer has to come through a tool, because the model does not accept a response schema beside tools. */
 export const needsAnswerTool = (model: string, hasTools: boolean): boolean => hasTools && schemaOrFunctions.test(model);
 
 export function setResponseSchema(config: GenerateConfig, schema: ValueSchema<unknown>): void {
@@ -21,10 +21,10 @@ export function setResponseSchema(config: GenerateConfig, schema: ValueSchema<un
 
 export const answerToolText = `When you have everything you need, give your final answer by calling \`${answerToolName}\` with it, and not as text. Use the other tools first if they help.`;
 
-/** Functions take objects, so any other answer goes under one key. */
+/** The arguments of a function are an object, so any other answer goes under one key. */
 const wrapKey = 'result';
 
-/** The tool through which the final answer comes as data. What does not fit is answered with what is wrong. */
+/** The tool through which the model gives its final answer as data. An answer that does not fit gets the problems as an error. */
 export function answerTool(schema: ValueSchema<unknown>): Tool {
   const isObject = schema.json['type'] === 'object' || isJsonObject(schema.json['properties']);
   const parameters: JsonObject = isObject
@@ -45,7 +45,7 @@ export function answerTool(schema: ValueSchema<unknown>): Tool {
   };
 }
 
-/** The event in which an answer given through the tool reaches the user: as text, like any other. */
+/** The event that shows the user an answer given through the tool: as text, like any other answer. */
 export function finalAnswerEvent(value: unknown, outputKey: string | undefined, ctx: RunContext): Event {
   const event = newEvent(ctx, ctx.agent.name, { content: textContent('model', JSON.stringify(value)) });
   if (outputKey !== undefined) define(event.actions.stateDelta, outputKey, value);
@@ -53,8 +53,8 @@ export function finalAnswerEvent(value: unknown, outputKey: string | undefined, 
 }
 
 /**
- * What an answer leaves in the state under `outputKey`: its text, or with a schema the value. A text that does not fit
- * the schema is kept as it is. `undefined` when the answer has no text.
+ * The value that the state gets under `outputKey`: the text of the answer, or with a schema its parsed value. A text
+ * that does not fit the schema is stored unchanged. `undefined` when the answer has no text.
  */
 export async function outputOf(
   content: Content | undefined,
@@ -82,7 +82,7 @@ export async function checkText(text: string, schema: ValueSchema<unknown>): Pro
   return schema.check(value);
 }
 
-/** Models like to put JSON into a code block. */
+/** Models often put JSON into a code block. */
 function withoutFence(text: string): string {
   const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text);
   return fenced?.[1] ?? text;

@@ -8,26 +8,26 @@ import { checkAgentName } from './tree.ts';
 
 export interface RemoteAgentSpec {
   name: string;
-  /** Absent: what its card says, as soon as that is known. */
+  /** Absent: the description in its card, once the card is loaded. */
   description?: string;
   /**
-   * The agent card, of protocol 1.0 or 0.3: itself, a file (a path or a `file:` URL), its address (ends in `.json`), or
-   * that of its server.
+   * The agent card, of protocol 1.0 or 0.3: as an object, as a file (a path or a `file:` URL), as the URL of the card
+   * (ends in `.json`), or as the URL of its server.
    */
   agentCard: CardSource;
-  /** Sent with every request, for servers that want to know who asks. */
+  /** Sent with every request, for example to authenticate. */
   headers?: RemoteHeaders;
-  /** Milliseconds without a sign of the agent before it is given up. Default 600,000. */
+  /** Milliseconds without data from the agent before the call fails. Default 600,000. */
   timeoutMs?: number;
-  /** Whether only hosts on the public internet are asked, even where `agentCard` names another. Default false. */
+  /** Whether requests go to hosts on the public internet only, even where `agentCard` names another. Default false. */
   publicOnly?: boolean;
   beforeAgent?: OneOrMany<BeforeAgentCallback>;
   afterAgent?: OneOrMany<AfterAgentCallback>;
 }
 
 /**
- * An agent on another server, called over the Agent2Agent protocol. Its failures become an event with an
- * error, never the end of the run. Throws ConfigurationException for a bad name or timeout.
+ * An agent on another server, called over the Agent2Agent protocol. When it fails, it yields an event with an error;
+ * the run continues. Throws ConfigurationException for a bad name or timeout.
  */
 export function remoteAgent(spec: RemoteAgentSpec): Agent {
   const { name, agentCard, headers = {}, timeoutMs = 600_000, publicOnly, beforeAgent = [], afterAgent = [] } = spec;

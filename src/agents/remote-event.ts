@@ -9,7 +9,7 @@ import { type Event, newActions } from '../schemas/event.ts';
 import { remoteKeys } from './remote-message.ts';
 import { requestNames } from './reserved-names.ts';
 
-/** What a remote agent said, as its event. Of what it did over there only its escalation counts here. */
+/** A response of a remote agent as its event. Of the actions on its server only `escalate` takes effect here. */
 export function remoteEvent(response: PeerResponse, request: A2aMessage, ctx: RunContext): Event {
   const { metadata, failure } = response;
   const { parts, longRunningIds } = withQuestion(response);
@@ -30,7 +30,7 @@ export function remoteEvent(response: PeerResponse, request: A2aMessage, ctx: Ru
   });
 }
 
-/** A question in words becomes a request for input, so that the run waits and the answer finds its way back. */
+/** A question as text becomes an input request, so that the run waits and the answer goes back to the remote agent. */
 function withQuestion({ parts, question, longRunningIds = [] }: PeerResponse): {
   parts: readonly Part[];
   longRunningIds: readonly string[];
@@ -55,7 +55,7 @@ function metadataOf(
   };
 }
 
-/** The message without the bytes of its files, which the session holds elsewhere. */
+/** The message without the bytes of its files, which other events of the session hold. */
 const withoutFiles = (message: A2aMessage): A2aMessage => ({
   ...message,
   parts: (message.parts ?? []).map(withoutBytes),
@@ -76,7 +76,7 @@ function updateOutline(update: A2aUpdate): unknown {
   return statusUpdate ? { statusUpdate } : {};
 }
 
-/** A task repeats the whole conversation: which one, how it stands, and which artifacts it has is enough. */
+/** A task repeats the whole conversation: its id, its state and the ids of its artifacts are enough. */
 function taskOutline({ id, contextId, status, artifacts = [] }: A2aTask): unknown {
   const ids = artifacts.map(({ artifactId }) => ({ artifactId }));
   return { id, contextId, status: { state: status?.state }, artifacts: ids };

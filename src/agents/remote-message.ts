@@ -9,7 +9,7 @@ import { narrate, narrateResponse } from './request/narration.ts';
 import { isOnBranch, kindOf } from './request/visibility.ts';
 import { requestNames } from './reserved-names.ts';
 
-/** Where events note the place of a remote conversation. */
+/** Keys in an event's `customMetadata` that identify the remote conversation. */
 export const remoteKeys = {
   taskId: 'a2a:task_id',
   contextId: 'a2a:context_id',
@@ -18,19 +18,19 @@ export const remoteKeys = {
   aggregated: 'a2a:aggregated',
 } as const;
 
-/** What a remote agent is told next. */
+/** The next message to a remote agent. */
 export interface NextMessage {
   readonly parts: readonly Part[];
-  /** Of the conversation so far; the task only while it waits for an answer. */
+  /** Ids of the conversation so far; the task's only while the task waits for an answer. */
   readonly taskId?: string;
   readonly contextId?: string;
-  /** Ids of the artifacts that the task has given so far. */
+  /** Ids of the artifacts that the task has sent so far. */
   readonly knownArtifacts: readonly string[];
 }
 
 /**
- * The answer the user just gave to what the remote agent asked, or else all that was said since it last spoke, other
- * agents' words as narration.
+ * The user's answer to the remote agent's request; without one, everything since the remote agent's last event, with
+ * the texts of other agents as narration.
  */
 export function nextMessage(ctx: RunContext): NextMessage {
   const name = ctx.agent.name;
@@ -46,23 +46,23 @@ export function nextMessage(ctx: RunContext): NextMessage {
   const parts = events.slice(lastOwn + 1).flatMap(partsOf);
   const last = own.at(-1);
   if (last && isWaiting(last)) return { ...conversationOf(last, own), parts };
-  const contextId = own.findLast((event) => noteOf(event, remoteKeys.contextId) !== undefined);
+  const contextId = own.findLast((event) => metadataText(event, remoteKeys.contextId) !== undefined);
   return { parts, knownArtifacts: [], ...(contextId && contextOf(contextId)) };
 }
 
-/** The event in which the remote agent asked what the message answers. */
+/** The event with the remote agent's request that the message answers. */
 function requestAnsweredBy(message: Event, events: readonly Event[], name: string): Event | undefined {
   const ids = new Set(functionResponses(message).map(({ id }) => id));
   return events.findLast(
     (event) =>
       event.author === name &&
       !isImported(event) &&
-      noteOf(event, remoteKeys.taskId) !== undefined &&
+      metadataText(event, remoteKeys.taskId) !== undefined &&
       functionCalls(event).some(({ id }) => id !== undefined && ids.has(id)),
   );
 }
 
-/** Answers to calls the agent made, as they are; to questions in words, in words. */
+/** Responses to the remote agent's calls stay function responses; answers to its input requests become text. */
 function answerParts(message: Event, request: Event): Part[] {
   const calls = new Map(functionCalls(request).map((call) => [call.id, call.name]));
   return (message.content?.parts ?? []).flatMap((part): Part[] => {
@@ -91,32 +91,32 @@ function partsOf(event: Event): Part[] {
 
 const isHidden = (content: Content): boolean => ['internal', 'invisible'].includes(kindOf(content));
 
-/** A part a peer can use: thoughts are our own, and artifacts are kept here. */
+/** Leaves out what a peer cannot use: thoughts, and references to artifacts of this server. */
 const sendable = (part: Part): Part[] =>
   part.thought || part.text === '' || part.fileData?.fileUri.startsWith('artifact://') ? [] : [part];
 
 const isWaiting = ({ longRunningToolIds = [] }: Event): boolean => longRunningToolIds.length > 0;
 
 function conversationOf(request: Event, own: readonly Event[]): Omit<NextMessage, 'parts'> {
-  const taskId = noteOf(request, remoteKeys.taskId);
+  const taskId = metadataText(request, remoteKeys.taskId);
   if (taskId === undefined) return { ...contextOf(request), knownArtifacts: [] };
-  const knownArtifacts = own.filter((event) => noteOf(event, remoteKeys.taskId) === taskId).flatMap(artifactsOf);
+  const knownArtifacts = own.filter((event) => metadataText(event, remoteKeys.taskId) === taskId).flatMap(artifactsOf);
   return { ...contextOf(request), taskId, knownArtifacts };
 }
 
 function contextOf(event: Event): Pick<NextMessage, 'contextId'> {
-  const contextId = noteOf(event, remoteKeys.contextId);
+  const contextId = metadataText(event, remoteKeys.contextId);
   return contextId === undefined ? {} : { contextId };
 }
 
-/** Ids of the artifacts an event was made of. */
+/** Ids of the A2A artifacts that an event was made of. */
 function artifactsOf({ customMetadata }: Event): string[] {
   const response = isJsonObject(customMetadata) ? customMetadata[remoteKeys.response] : undefined;
   const { artifactUpdate, task } = isJsonObject(response) ? (response as A2aUpdate) : {};
   return [artifactUpdate?.artifact, ...(task?.artifacts ?? [])].flatMap((artifact) => artifact?.artifactId ?? []);
 }
 
-function noteOf({ customMetadata }: Event, key: string): string | undefined {
+function metadataText({ customMetadata }: Event, key: string): string | undefined {
   const value = isJsonObject(customMetadata) ? customMetadata[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }

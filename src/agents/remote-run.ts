@@ -25,7 +25,7 @@ export async function* runRemotely(
 ): AsyncGenerator<Event, void, void> {
   try {
     const { message, knownArtifacts } = messageOf(ctx);
-    if (message.parts.length === 0) throw new AppError('A2AClientError', 'There is nothing to tell the remote agent');
+    if (message.parts.length === 0) throw new AppError('A2AClientError', 'There is no message for the remote agent');
     const turn = {
       message,
       headers: typeof headers === 'function' ? await headers(ctx) : headers,

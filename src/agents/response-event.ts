@@ -12,7 +12,7 @@ import { cutAtCode } from './code-blocks.ts';
 import { codeToRun, isLocal, mayRunCode } from './code-execution.ts';
 import type { LlmDefinition } from './llm-definition.ts';
 import { hasOtherOutput } from './model-response-check.ts';
-import { noteAnswer } from './model-span.ts';
+import { recordResponse } from './model-span.ts';
 import { outputOf } from './output-schema.ts';
 import type { AnswerReader } from './planners.ts';
 import type { LlmStep } from './request/build-request.ts';
@@ -72,7 +72,7 @@ export function completeEvent(modelCall: ModelCall, response: ModelResponse): Ma
   if (!isTruncated(event)) addLongRunningIds(event, step);
   const isAnswer = isFinalResponse(event) && !(isLocal(definition.codeExecutor) && codeToRun(event));
   if (definition.outputKey !== undefined && isAnswer) return withOutput(event, modelCall);
-  noteAnswer(span, event);
+  recordResponse(span, event);
   return event;
 }
 
@@ -81,7 +81,7 @@ async function withOutput(event: Event, { ctx, definition, span }: ModelCall): P
   if (output !== undefined && definition.outputKey !== undefined) {
     define(event.actions.stateDelta, definition.outputKey, output);
   }
-  noteAnswer(span, event);
+  recordResponse(span, event);
   return event;
 }
 
@@ -93,7 +93,7 @@ export function failureEvent(modelCall: ModelCall, error: unknown): Event {
     actions: modelCall.callbacks?.actions ?? newActions(),
   });
   span.fail(error, ctx.errors?.detail(error)?.where);
-  noteAnswer(span, event);
+  recordResponse(span, event);
   return event;
 }
 
@@ -107,7 +107,7 @@ export function shownFailure(
   return { message: shown.message, origin: originFields(shown) };
 }
 
-/** How an event names a failure of the model: by the provider's word for it, and by the category of ours it is in. */
+/** The error code of a model failure in an event: the provider's code, and our category. */
 export function failureFields(
   error: unknown,
   { errors }: RunContext,

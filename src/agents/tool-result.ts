@@ -12,7 +12,7 @@ export function asResponse(value: unknown): JsonObject {
   return withinLimit(isJsonObject(plain) ? plain : { result: plain ?? null });
 }
 
-/** Very long answers are cut, and say so: they would cost a fortune, or not fit the model at all. */
+/** Truncates very long responses, with a note: they would be expensive, or exceed the model's limit. */
 function withinLimit(response: JsonObject): JsonObject {
   if (roughLength(response) <= maxLength / 2) return response;
   const text = JSON.stringify(response);

@@ -56,8 +56,8 @@ export interface ForkRequest {
   readonly sessionId?: string | undefined;
   readonly content?: Content | undefined;
   readonly state?: State | undefined;
-  /** Whether `content` may take the place of what the user said only. */
-  readonly ownWordsOnly?: boolean | undefined;
+  /** Whether `content` may replace a user message only, and not an agent event. */
+  readonly userEventsOnly?: boolean | undefined;
 }
 
 /** What the routes need to go back in a session, and to go on in a copy of it. */

@@ -39,7 +39,7 @@ interface OpenCall {
   readonly call: { readonly id?: string | undefined; readonly name: string };
 }
 
-/** Calls of this invocation that nobody answered and nobody will: long-running ones wait for the user. */
+/** Calls of this invocation that will get no response. Long-running calls are excluded: they wait for the user. */
 function openCalls(ctx: EndedRun): OpenCall[] {
   const answered = new Set<string | undefined>();
   const open: OpenCall[] = [];

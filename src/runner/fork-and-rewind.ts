@@ -16,25 +16,25 @@ import { sessionNotFound } from './queue/run-queue.ts';
 export interface ForkRequest {
   /** The last event the fork keeps; absent: all. */
   readonly eventId?: string | undefined;
-  /** Instead: the first event it does not keep. */
+  /** Instead of `eventId`: the first event the fork does not keep. */
   readonly beforeEventId?: string | undefined;
   /** The id of the new session; absent: generated. */
   readonly sessionId?: string | undefined;
-  /** What the last event the fork keeps says instead, as an event of its own. */
+  /** Replaces the content of the last kept event, which gets a new id. */
   readonly content?: Content | undefined;
-  /** Whether `content` may take the place of what the user said only, and not of what an agent did. */
-  readonly ownWordsOnly?: boolean | undefined;
-  /** Merged into the state of that moment; `null` deletes a key. */
+  /** Whether `content` may replace a user's message only, and not an agent's event. */
+  readonly userEventsOnly?: boolean | undefined;
+  /** Merged into the state after the last kept event; `null` deletes a key. */
   readonly state?: State | undefined;
 }
 
 /**
- * A new session with the history, state and artifacts the old one had after an event. Throws `session_not_found`,
- * `event_not_found`, `session_exists`, `import_not_allowed` for words that only an agent may say, and `invalid_request`
- * for a change of no event. The old session is not touched.
+ * A new session with the history, state and artifacts that the old one had after an event. Throws `session_not_found`,
+ * `event_not_found`, `session_exists`, `import_not_allowed` for replacing an agent's content where that is forbidden,
+ * and `invalid_request` for replacing content when no event is kept. The old session does not change.
  */
 export async function forkSession(services: Services, key: SessionKey, request: ForkRequest): Promise<Session> {
-  const session = await mustGet(services, key);
+  const session = await requireSession(services, key);
   await yieldWhenDue();
   const events = activeEvents(session.events);
   const kept = events.slice(0, keptCount(events, request));
@@ -45,7 +45,7 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   await yieldWhenDue();
   const wished = request.state ? applyDelta(before, request.state) : before;
   await yieldWhenDue();
-  const state = beforeEvents(wished, kept, initial);
+  const state = stateBefore(wished, kept, initial);
   const imported = importedCount(kept);
   changeLast(kept, request);
   await yieldWhenDue();
@@ -58,19 +58,19 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   await copyArtifacts(services, { from: key, to: keyOf(fork), versions: artifactVersions(kept) });
   const source = await services.sessions.getSession(key, { numRecentEvents: 1 });
   if (source && source[generation] === session[generation]) return fork;
-  // It was deleted meanwhile: what was copied may lack artifacts, or have some of another session.
+  // The source was deleted meanwhile: the copy may lack artifacts, or have some of a new session with the same id.
   await services.artifacts?.deleteSessionArtifacts(keyOf(fork));
   await services.sessions.deleteSession(keyOf(fork), fork[generation]);
   throw sessionNotFound(key);
 }
 
 /**
- * Takes a session back to before an invocation: later runs no longer see its events, its state changes are undone and
- * artifacts it saved get the version before it as their newest. The history itself stays. Throws `session_not_found`
- * and `event_not_found`.
+ * Rewinds a session to before an invocation: later runs do not see the events from there on, their state changes are
+ * undone, and artifacts they saved get the version before as their newest. The stored history itself stays. Throws
+ * `session_not_found` and `event_not_found`.
  */
 export async function rewindSession(services: Services, key: SessionKey, invocationId: string): Promise<Session> {
-  const session = await mustGet(services, key);
+  const session = await requireSession(services, key);
   const events = activeEvents(session.events);
   const count = events.findIndex((event) => event.invocationId === invocationId);
   if (count < 0) throw new AppError('event_not_found', `Invocation not found: ${invocationId}`);
@@ -84,7 +84,7 @@ export async function rewindSession(services: Services, key: SessionKey, invocat
     rewindBeforeInvocationId: invocationId,
   };
   await services.sessions.appendEvent(session, newEvent({ invocationId: `e-${randomUUID()}` }, 'user', { actions }));
-  return mustGet(services, key);
+  return requireSession(services, key);
 }
 
 function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkRequest): number {
@@ -96,32 +96,32 @@ function keptCount(events: readonly Event[], { eventId, beforeEventId }: ForkReq
 }
 
 /**
- * Makes the last event say and do what the fork asks for; of the state, what the history would undo otherwise. It gets a
- * new id then: what is known of the old event, such as its trace, is not true of this one.
+ * Gives the last event the requested content, and those requested state keys that the kept events would overwrite
+ * otherwise. It gets a new id then, because what belongs to the old event, such as its trace, is not true of this one.
  */
-function changeLast(kept: Event[], { content, state = {}, ownWordsOnly }: ForkRequest): void {
+function changeLast(kept: Event[], { content, state = {}, userEventsOnly }: ForkRequest): void {
   const written = new Set(kept.flatMap((event) => Object.keys(event.actions.stateDelta)));
   const delta = Object.fromEntries(Object.entries(state).filter(([key]) => written.has(key)));
   if (!content && Object.keys(delta).length === 0) return;
   const last = kept.pop();
   if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
   const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
-  const said = content && (last.author === 'user' ? userWords(content) : agentWords(content, ownWordsOnly));
+  const said = content && (last.author === 'user' ? userContent(content) : agentContent(content, userEventsOnly));
   kept.push({ ...last, id: randomUUID(), actions, ...(said && { content: said }) });
 }
 
-function userWords(content: Content): Content {
+function userContent(content: Content): Content {
   const modelPart = modelPartIn(content);
   if (modelPart === undefined) return asUserMessage(withoutCredentials(content).message);
   throw new AppError('invalid_request', `content: must not contain a part that only models may use (${modelPart})`);
 }
 
-function agentWords(content: Content, ownWordsOnly = false): Content {
-  if (!ownWordsOnly) return content;
-  throw new AppError('import_not_allowed', 'Clients may not put other words into the mouth of an agent here');
+function agentContent(content: Content, userEventsOnly = false): Content {
+  if (!userEventsOnly) return content;
+  throw new AppError('import_not_allowed', 'Clients may not replace the content of an agent here');
 }
 
-/** Takes back a run that was just ended, with whatever came after it. One that stored nothing leaves nothing to do. */
+/** Rolls back a run that has just ended, and the events after it. Does nothing if the run stored no event. */
 export async function rollBackRun(services: Services, key: SessionKey, runId: string): Promise<void> {
   try {
     await rewindSession(services, key, runId);
@@ -130,21 +130,21 @@ export async function rollBackRun(services: Services, key: SessionKey, runId: st
   }
 }
 
-async function mustGet(services: Services, key: SessionKey): Promise<Session> {
+async function requireSession(services: Services, key: SessionKey): Promise<Session> {
   const session = await services.sessions.getSession(key);
   if (!session) throw sessionNotFound(key);
   return session;
 }
 
-/** Without `app:` and `user:` keys, which the new session sees anyway. */
+/** The session's own keys: without `app:` and `user:` keys, which the new session reads anyway. */
 function ownState(state: State): State {
   const own: State = {};
   for (const key in state) if (!/^(?:app|user|temp):/.test(key)) define(own, key, state[key]);
   return own;
 }
 
-/** The state that the events led on from: what they wrote is as it was at first, so that a fork can be taken back, too. */
-function beforeEvents(state: State, events: readonly Event[], initial: State): State {
+/** The state before the events: keys they wrote have their initial value, so that a fork can be rewound, too. */
+function stateBefore(state: State, events: readonly Event[], initial: State): State {
   const written = new Set(events.flatMap((event) => Object.keys(event.actions.stateDelta)));
   if (written.size === 0) return state;
   const before: State = {};
@@ -171,7 +171,7 @@ function artifactVersions(events: readonly Event[]): Map<string, number> {
   return versions;
 }
 
-/** Copies every version up to the newest the fork knows, under its number, so that those in its events stay true. */
+/** Copies every version up to the newest in the fork's events, under its number, so that the numbers in its events stay valid. */
 async function copyArtifacts(
   { artifacts }: Services,
   { from, to, versions }: { from: SessionKey; to: SessionKey; versions: ReadonlyMap<string, number> },

@@ -6,7 +6,7 @@ import { pendingRequests } from '../tools/pending-requests.ts';
 const yes = /^(?:y|yes|ok|okay|sure|approved?|confirm(?:ed)?|accept(?:ed)?|agreed?|go ahead|do it|true)$/;
 const no = /^(?:n|no|nope|reject(?:ed)?|den(?:y|ied)|declined?|cancel|stop|do not|don't|false)$/;
 
-/** Characters; what is longer says more than yes or no. */
+/** Characters. A longer text is more than a yes or no. */
 const maxCharacters = 100;
 
 /**

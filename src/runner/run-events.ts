@@ -119,7 +119,7 @@ async function storeFailure(
   return store(closing, ctx).catch(() => undefined);
 }
 
-/** Shortens the history after the run; the trace says when a summary fails, and the next run tries again. */
+/** Compacts the history after the run. A failed summary is recorded in the trace, and the next run tries again. */
 async function compact(ctx: RunContext, span: OpenSpan): Promise<void> {
   const { eventsCompaction, rootAgent } = ctx.app;
   if (!eventsCompaction || (!eventsCompaction.summarizer && rootAgent.model === undefined)) return;

@@ -39,7 +39,7 @@ export interface RunnerOptions {
   readonly plugins?: readonly Plugin[];
   /** Where finished spans go. */
   readonly traces?: SpanSink;
-  /** What the operator says: an app and a request can only tighten its limits, see `runConfigFor`. */
+  /** The operator's settings: an app and a request can only tighten their limits, see `runConfigFor`. */
   readonly runConfig?: RunConfig;
   /** Default `queue`. */
   readonly onBusy?: OnBusy;

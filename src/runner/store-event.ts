@@ -13,7 +13,7 @@ export function append(event: Event, { services, session }: RunContext): Promise
   return Promise.reject(new AppError('agent_failed', why));
 }
 
-/** Lets plugins replace the event, then stores it unless it is partial or not to be kept: what is stored is what is shown. */
+/** Lets plugins replace the event, then stores it unless it is a chunk or `isKept` is false. Clients get the stored event. */
 export function store(event: Event, ctx: RunContext, isKept = true): Promise<Event> {
   if (hasHook(ctx, 'onEvent')) return storeReviewed(event, ctx, isKept);
   return isKept ? append(event, ctx) : Promise.resolve(event);

@@ -25,7 +25,7 @@ export interface ToolTrial extends SessionOwner {
 }
 
 export interface ToolOutcome {
-  /** Absent while the answer is somebody else's to give: the user's, or the application's. */
+  /** Absent while the user or the application has to give the response. */
   readonly response?: FunctionResponse;
   /** What the tool threw, where callers may know. */
   readonly thrown?: ThrownDetail;

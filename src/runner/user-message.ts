@@ -16,9 +16,9 @@ import { withConfirmation } from './plain-text-confirmation.ts';
 import { append } from './store-event.ts';
 
 /**
- * Lets plugins see and replace the message, puts its blobs into artifacts when asked to, and stores it with the
- * request's state delta as the `user` event of the invocation. Returns the message as it was stored. Throws `invalid_request`,
- * FunctionCallNotFound, and `imported_history` for an answer to what this server did not ask; nothing is stored then.
+ * Lets plugins replace the message, saves its blobs as artifacts if the run config says so, and stores it with the
+ * request's state delta as the `user` event of the invocation. Returns the message as stored. Throws `invalid_request`,
+ * FunctionCallNotFound, and `imported_history` for a response to a call in imported events; nothing is stored then.
  */
 export async function storeUserMessage(
   request: Pick<RunRequest, 'newMessage' | 'stateDelta' | 'invocationId' | 'customMetadata'>,
@@ -51,13 +51,13 @@ export async function storeUserMessage(
   return stored.content;
 }
 
-/** A request as it may be kept: without the credentials in its message. */
+/** A request that may be stored: without the credentials in its message. */
 export function storableRequest(request: RunRequest): RunRequest {
   const { newMessage } = request;
   return newMessage ? { ...request, newMessage: withoutCredentials(newMessage).message } : request;
 }
 
-/** Credentials wait in the context for who asked for them: neither plugins nor stores see them. */
+/** Moves credentials into the context, for the tool that requested them: neither plugins nor stores see them. */
 function takeCredentials(message: Content | undefined, ctx: RunContext): Content | undefined {
   if (!message) return undefined;
   const { message: kept, answers } = withoutCredentials(message, ctx.session.events);
@@ -65,7 +65,7 @@ function takeCredentials(message: Content | undefined, ctx: RunContext): Content
   return kept;
 }
 
-/** Throws `invalid_request` for a message that no plugin could mend. */
+/** Throws `invalid_request` for a message that is invalid whatever plugins make of it. */
 export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'newMessage' | 'invocationId'>): void {
   if (!newMessage && invocationId === undefined) {
     throw new AppError('invalid_request', 'newMessage: is required unless invocationId names a run to continue');
@@ -75,7 +75,7 @@ export function checkMessage({ newMessage, invocationId }: Pick<RunRequest, 'new
   throw new AppError('invalid_request', `newMessage: must not contain a part that only models may use (${modelPart})`);
 }
 
-/** Throws FunctionCallNotFound for a message whose answers are all to calls that nobody has made: no model could read it. */
+/** Throws FunctionCallNotFound for a message whose function responses all lack their call: models reject such a history. */
 function checkAnswers(message: Content, { events }: ReadonlySession): void {
   const answers = functionResponsesOf(message);
   const missing = answers.find(({ name }) => name !== requestNames.input);
@@ -88,7 +88,7 @@ function checkAnswers(message: Content, { events }: ReadonlySession): void {
   );
 }
 
-/** Plugins read a request's delta in the state before its message is stored; storing it applies the same values again. */
+/** Shows plugins the request's state delta before its message is stored; storing it applies the same values again. */
 export function previewStateDelta(delta: State, session: Session): void {
   for (const [key, value] of Object.entries(delta)) {
     if (value === null) delete session.state[key];
@@ -96,7 +96,7 @@ export function previewStateDelta(delta: State, session: Session): void {
   }
 }
 
-/** A copy of the message whose inline data is replaced by a line naming the artifact it went to. */
+/** Saves inline data as artifacts. Returns a copy of the message with a line naming the artifact in its place. */
 async function saveBlobs(
   message: Content,
   ctx: RunContext,

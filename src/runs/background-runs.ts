@@ -4,26 +4,26 @@ import type { RunEventLog } from '../runner/queue/event-log.ts';
 import type { Run } from '../schemas/run-record.ts';
 import type { SessionKey } from '../schemas/session.ts';
 
-/** Runs that are over and still known. */
+/** Ended runs that are kept. */
 const maxEnded = 1_000;
 const keyLifetimeMs = 24 * 60 * 60_000;
 
-/** What was asked for with a key: the run, and a fingerprint of the request. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
   readonly idempotencyKey: string;
-  /** The same with the session it was sent to. */
+  /** The idempotency key together with the session. */
   readonly key: string;
   readonly fingerprint: string;
 }
 
-/** A run that goes on without a connection. */
+/** A run that continues when its client disconnects. */
 export class BackgroundRun {
   readonly key: RunKey;
   readonly keyed: KeyedRequest | undefined;
   readonly log: RunEventLog;
   readonly createdAtMs = Date.now();
   startedAtMs: number | undefined;
-  /** As it was when it came into a store, where it is kept. */
+  /** The run as it was persisted in the run store; absent without one. */
   persisted: Run | undefined;
   endedAtMs: number | undefined;
   failure: unknown;
@@ -35,7 +35,7 @@ export class BackgroundRun {
     this.key = key;
     this.log = log;
     this.keyed = keyed;
-    this.#accepted.promise.catch(() => {}); // whoever asked was told, and others may not have asked
+    this.#accepted.promise.catch(() => {}); // the starter gets the error; without other waiters it is no unhandled rejection
   }
 
   get signal(): AbortSignal {
@@ -46,12 +46,12 @@ export class BackgroundRun {
     return this.endedAtMs !== undefined;
   }
 
-  /** Resolves when the run is over. */
+  /** Resolves when the run has ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Resolves when the run has begun or waits in line; rejects with why it was refused. */
+  /** Resolves when the run has begun or is queued; rejects with the reason when it was rejected. */
   get accepted(): Promise<void> {
     return this.#accepted.promise;
   }
@@ -75,7 +75,7 @@ export class BackgroundRun {
   }
 }
 
-/** The background runs of this process that are not over, and the last ones that are. */
+/** The background runs of this process: all that have not ended, and the latest that have. */
 export class BackgroundRuns {
   readonly #runs = new Map<string, BackgroundRun>();
   readonly #byIdempotencyKey = new Map<string, BackgroundRun>();
@@ -83,7 +83,7 @@ export class BackgroundRuns {
   readonly #ended: BackgroundRun[] = [];
   readonly #ttlMs: number;
 
-  /** `ttlMs`: how long a run is known after its end, if there is room. */
+  /** `ttlMs`: how long an ended run is kept, at most. */
   constructor(ttlMs = Infinity) {
     this.#ttlMs = ttlMs;
   }
@@ -93,7 +93,7 @@ export class BackgroundRuns {
     return this.#runs.get(nameOf(key));
   }
 
-  /** The run an idempotency key stands for. */
+  /** The run that a request with this idempotency key started. */
   findByIdempotencyKey(key: string): BackgroundRun | undefined {
     this.#expire();
     const run = this.#byIdempotencyKey.get(key);
@@ -116,14 +116,14 @@ export class BackgroundRuns {
     if (run.keyed) this.#byIdempotencyKey.set(run.keyed.key, run);
   }
 
-  /** Forgets a run, as if it had never been asked for. */
+  /** Forgets a run, as if it had never been requested. */
   remove(run: BackgroundRun): void {
     const name = nameOf(run.key);
     if (this.#runs.get(name) === run) this.#runs.delete(name);
     if (run.keyed && this.#byIdempotencyKey.get(run.keyed.key) === run) this.#byIdempotencyKey.delete(run.keyed.key);
   }
 
-  /** Forgets the runs of a session that is deleted; those that are not over end for whoever follows them. */
+  /** Forgets the runs of a deleted session; those still running end for their readers with `reason`. */
   forget(session: SessionKey, reason: AppError): void {
     for (const run of this.runsOf(session)) {
       run.end(reason);
@@ -131,20 +131,20 @@ export class BackgroundRuns {
     }
   }
 
-  /** Forgets a run, and what is held of it. */
+  /** Forgets a run and clears its event log. */
   discard(run: BackgroundRun): void {
     this.remove(run);
     run.log.clear();
   }
 
-  /** Keeps a run that is over for a while, and makes room for it. */
+  /** Keeps an ended run for a while; drops the oldest beyond the limit. */
   retain(run: BackgroundRun): void {
     this.#ended.push(run);
     while (this.#ended.length > maxEnded) this.#forgetOldest();
     this.#expire();
   }
 
-  /** No timer: whoever comes next pays. */
+  /** Drops expired runs. Called on access, so there is no timer. */
   #expire(): void {
     const endedBefore = Date.now() - this.#ttlMs;
     while ((this.#ended[0]?.endedAtMs ?? Infinity) < endedBefore) this.#forgetOldest();

@@ -5,7 +5,7 @@ import type { Event } from '../schemas/event.ts';
 import type { BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import { recordOf } from './run-records.ts';
 
-/** A run that has stored its message: iterating it runs the agent. The signal aborts when the run is to end. */
+/** A run whose message is stored: iterating it runs the agent. The signal aborts when the run has to end. */
 interface BegunRun extends AsyncIterable<Event> {
   readonly signal: AbortSignal;
 }
@@ -17,7 +17,7 @@ export interface Pending {
   begin(): Promise<BegunRun>;
 }
 
-/** Carries background runs from the queue to their end. Decides how many of them are at work at the same time. */
+/** Executes background runs, from the queue to their end. Limits how many run at the same time. */
 export class BackgroundWorker {
   readonly #background: BackgroundRuns;
   readonly #permits: Semaphore;
@@ -29,12 +29,12 @@ export class BackgroundWorker {
     this.#log = log;
   }
 
-  /** Resolves once the run has stored its message, or waits for its session, and goes on with it. Throws why it was refused. */
+  /** Resolves once the run has stored its message or is queued; the run then continues. Throws the reason of a rejection. */
   async begin(run: BackgroundRun, pending: Pending): Promise<void> {
     if (pending.isPersisted) run.persisted = recordOf(run.key, run);
     const { isWaiting } = pending;
     const begun = pending.begin();
-    void this.#work(run, begun); // never rejects: the run keeps its failure
+    void this.#work(run, begun); // never rejects: `run.failure` has the error
     if (!isWaiting) await begun;
     run.accept();
   }
@@ -59,7 +59,7 @@ export class BackgroundWorker {
     if (hasPermit) this.#permits.release();
   }
 
-  /** Without a permit, the run was ended while it waited: iterating it stores why. */
+  /** Returns false if the run was ended while it waited: iterating it then stores the reason. */
   async #acquirePermit(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#permits.acquire(signal);

@@ -11,7 +11,7 @@ interface Known {
   readonly get: (key: RunKey) => Promise<Run>;
 }
 
-/** The run that an earlier request of the same idempotency key started. Throws `idempotency_mismatch`, and what refused that. */
+/** The run that an earlier request with the same idempotency key started. Throws `idempotency_mismatch`, or the error of that request. */
 export async function earlierRun(
   session: SessionKey,
   { key, idempotencyKey, fingerprint }: KeyedRequest,
@@ -34,10 +34,10 @@ export async function earlierRun(
   }
 }
 
-/** Whether the same request was under way at another replica. */
+/** Whether another replica started the same request at the same time. */
 export const isDuplicate = (error: unknown): boolean => error instanceof AppError && error.code === 'run_exists';
 
-/** A run that goes on though it failed here: at another replica, or once the store is back. */
+/** A run that failed in this process and still continues: on another replica, or when the store is reachable again. */
 export async function persistedRun(
   error: unknown,
   { key, persisted }: BackgroundRun,

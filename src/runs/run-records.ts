@@ -7,7 +7,7 @@ import type { Run } from '../schemas/run-record.ts';
 import type { RunRequest } from '../schemas/run.ts';
 import { type KeyedRequest, BackgroundRun } from './background-runs.ts';
 
-/** A run that is not told of by events, or not yet. */
+/** The record of a run that has no stored events, or none yet. */
 export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run: QueuedRun | BackgroundRun): Run {
   const { createdAtMs, startedAtMs } = run;
   const { endedAtMs, failure }: Partial<BackgroundRun> = run instanceof BackgroundRun ? run : {};
@@ -25,7 +25,7 @@ export function recordOf({ runId: id, appName, userId, sessionId }: RunKey, run:
   };
 }
 
-/** What a request with an idempotency key asks for. Nothing is derived from credentials, which might be guessed from it. */
+/** A request with its idempotency key and fingerprint. Credentials are left out: a hash would let others test guesses. */
 export function keyedRequest(request: RunRequest, idempotencyKey: string): KeyedRequest {
   const { appName, userId, sessionId } = request;
   return {

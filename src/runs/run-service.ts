@@ -51,7 +51,7 @@ const { heap_size_limit: heapBytes } = getHeapStatistics();
 const ownBytes = 8 * 1024;
 const bytesAtWork = 8 * 1024 * 1024;
 
-const lastEventsMs = 2_000; // how long runs that were told to end may take
+const lastEventsMs = 2_000; // how long aborted runs may take to end
 
 /**
  * Starts, finds, cancels and streams runs. Active and waiting runs of this process come from the queue, runs of other replicas
@@ -108,7 +108,7 @@ export class RunService implements Runs {
     const { appName, userId, sessionId, invocationId = `e-${randomUUID()}` } = request;
     const key = { appName, userId, sessionId, runId: invocationId };
     if (this.#background.find(key)?.hasEnded === false) {
-      throw new AppError('session_busy', `Run "${invocationId}" is not over yet`, { retryAfter: 1 });
+      throw new AppError('session_busy', `Run "${invocationId}" has not ended yet`, { retryAfter: 1 });
     }
     const run = this.#local.addBackground(key, asked);
     const isNew = request.invocationId === undefined;
@@ -238,7 +238,7 @@ export class RunService implements Runs {
       await completesWithin(over, lastEventsMs);
     }
     if (!this.#options.durable) return;
-    // Whoever is still connected has as long: until then this replica has to count as alive.
+    // Connected clients may read for as long; until then, this replica has to count as alive.
     await completesWithin(
       Promise.all(this.#options.durable.queue.all().map((lease) => lease.ended)),
       graceMs + lastEventsMs,
@@ -246,7 +246,7 @@ export class RunService implements Runs {
     await this.#sharedRuns?.close();
   }
 
-  /** Waits for the end of a run that was told to end, before the runs that wait for it, and hides what it stored. */
+  /** Waits for the end of an aborted run, before the queued runs start, and rolls back its events. */
   async #rollBack(key: RunKey, signal: AbortSignal): Promise<void> {
     const { queue, services } = this.#options;
     const slot = await queue.acquireExclusive({ session: key, onBusy: 'rollback', rollbackOf: key.runId }, signal);

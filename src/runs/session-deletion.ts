@@ -10,7 +10,7 @@ const graceMs = 5_000;
 export interface SessionDeletionOptions {
   readonly queue: RunQueue;
   readonly services: Services;
-  /** Forgets the session's background runs, whose followers are told of the deletion. */
+  /** Forgets the session's background runs. Their readers get an error. */
   readonly background: BackgroundRuns;
 }
 
@@ -23,7 +23,7 @@ export class SessionDeletion {
     this.#options = options;
   }
 
-  /** Ends the session's runs and deletes it. Whoever asks for the same meanwhile waits for the same. */
+  /** Ends the session's runs and deletes it. Concurrent calls for the same session share one deletion. */
   delete(key: SessionKey): Promise<void> {
     const name = nameOf(key);
     const known = this.#underWay.get(name);
@@ -35,7 +35,7 @@ export class SessionDeletion {
 
   /** Resolves when no deletion of the session is under way in this process, however it went. */
   async finished(key: SessionKey): Promise<void> {
-    await this.#underWay.get(nameOf(key))?.catch(() => {}); // whoever asked for it is told
+    await this.#underWay.get(nameOf(key))?.catch(() => {}); // the caller of the deletion gets its error
   }
 
   /** Deletes the session unless it has a run, or was written to since a time in seconds. Resolves with whether it did. */
@@ -70,7 +70,7 @@ export class SessionDeletion {
     }
   }
 
-  /** The session last: until then nobody can create another under its key, and should we fail before, it is found again. */
+  /** The session last: until then its key cannot be reused, and after a failure the next deletion finds it again. */
   async #remove(key: SessionKey): Promise<void> {
     const { sessions, artifacts, memories } = this.#options.services;
     const session = await sessions.getSession(key, { numRecentEvents: 1 });

@@ -24,8 +24,8 @@ const noMeter = createNoopMeter();
 let current: { readonly provider: MeterProvider; readonly instruments: Instruments | undefined } | undefined;
 
 /**
- * Records the metrics of an ended span: ADK's names for agents and tools, OpenTelemetry's for models. Costs next to
- * nothing until a meter provider is registered, which may happen at any time.
+ * Records the metrics of an ended span: with ADK's names for agents and tools, with OpenTelemetry's for models. Returns at
+ * once until a meter provider is registered, which may happen at any time.
  */
 export function measure(span: Ended): void {
   const provider = metrics.getMeterProvider();

@@ -57,7 +57,7 @@ export class TraceRecorder implements SpanSink {
   readonly #captureContent: boolean;
   #bytes = 0;
   #spans = 0;
-  #places = 0;
+  #traceCount = 0;
   /** Traces that may begin at once, and since when; every second adds half of `#maxBurst`. */
   #burst: number;
   #burstAt = 0;
@@ -208,7 +208,7 @@ export class TraceRecorder implements SpanSink {
       return undefined;
     }
     this.#expire();
-    const log = new TraceLog(span, (this.#places += 1), known);
+    const log = new TraceLog(span, (this.#traceCount += 1), known);
     trace.log = log;
     this.#order.add(log);
     return log;
@@ -243,7 +243,7 @@ export class TraceRecorder implements SpanSink {
     return this.#sessions.add(log.appName, log.userId, sessionId, log);
   }
 
-  /** Indexes the traces that began since the last call. Lazy, because most traces are dropped before anybody asks. */
+  /** Indexes the traces that began since the last call. Lazy, because most traces are dropped before a query. */
   #index(): SessionIndex<TraceLog> {
     let log = this.#order.last;
     while (log && !log.sessions) log = log.previous;
@@ -287,7 +287,7 @@ export class TraceRecorder implements SpanSink {
     }
   }
 
-  /** Traces are in the order they began, so a long one may stand before others that have ended. */
+  /** Drops expired traces. They are in the order they began, so a long one may precede others that have ended. */
   #expire(): void {
     if (this.#ttlMs === Infinity) return;
     const endedBefore = (performance.timeOrigin + performance.now() - this.#ttlMs) * 1e6;

@@ -6,14 +6,14 @@ const maxContentBytes = 512 * 1024;
 const noActions = Object.freeze(newActions());
 
 /**
- * The events of a session as far as model requests contain them. Each request repeats the ones before it, so all traces
- * that show requests of a session share one history. Above a limit in bytes it drops the oldest events.
+ * The parts of a session's events that model requests contain. Each request repeats the ones before it, so all traces
+ * with requests of a session share one history. Above a limit in bytes it drops the oldest events.
  */
 export class SessionHistory {
   #events: Event[] = [];
   readonly #maxBytes: number;
-  /** Events that were dropped, from the first. */
-  #left = 0;
+  /** How many of the oldest events were dropped. */
+  #dropped = 0;
   #newest: string | undefined;
   /** Estimated memory. */
   bytes = 0;
@@ -24,15 +24,15 @@ export class SessionHistory {
     this.#maxBytes = maxBytes;
   }
 
-  /** Whether a session's events continue these. They do, unless some were rolled back. */
+  /** Whether a session's events start with these. They do, unless some were rolled back. */
   leadsTo(events: readonly Event[]): boolean {
-    const count = this.#left + this.#events.length;
+    const count = this.#dropped + this.#events.length;
     return count === 0 || (count <= events.length && events[count - 1]?.id === this.#newest);
   }
 
   /** Adds the new events of a session. */
   extend(events: readonly Event[]): void {
-    for (let at = this.#left + this.#events.length; at < events.length; at += 1) {
+    for (let at = this.#dropped + this.#events.length; at < events.length; at += 1) {
       const event = events[at] as Event;
       const bytes = eventMemoryBytes(event, maxWholeBytes);
       const kept = bytes > maxWholeBytes ? said(event) : event;
@@ -43,24 +43,24 @@ export class SessionHistory {
     while (this.bytes > this.#maxBytes && this.#events.length > 1) this.#dropOldest();
   }
 
-  /** The session's first `count` events as far as they are kept, and how many were dropped before them. */
+  /** Those of the session's first `count` events that are kept, and how many were dropped before them. */
   upTo(count: number): { events: Event[]; omitted: number } {
     return {
-      events: this.#events.slice(0, Math.max(0, count - this.#left)),
-      omitted: Math.min(count, this.#left),
+      events: this.#events.slice(0, Math.max(0, count - this.#dropped)),
+      omitted: Math.min(count, this.#dropped),
     };
   }
 
-  /** Drops all events; later ones are kept again. */
+  /** Drops all events. Later events are kept again. */
   clear(): void {
-    this.#left += this.#events.length;
+    this.#dropped += this.#events.length;
     this.#events = [];
     this.bytes = 0;
   }
 
   #dropOldest(): void {
     const oldest = this.#events.shift();
-    this.#left += 1;
+    this.#dropped += 1;
     if (oldest) this.bytes -= bytesOf(oldest);
   }
 }

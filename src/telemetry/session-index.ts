@@ -18,7 +18,7 @@ export class SessionTraces<Log> implements SessionKey {
     this.logs = [log];
   }
 
-  /** Takes out a log, mostly the oldest. */
+  /** Removes a log, mostly the oldest. */
   remove(log: Log): void {
     if (this.logs[0] === log) this.logs.shift();
     else this.logs.splice(this.logs.indexOf(log), 1);
@@ -78,5 +78,5 @@ export class SessionIndex<Log> {
   }
 }
 
-/** Names hold no line breaks. */
+/** Names contain no line breaks. */
 const ownerText = (appName: string, userId: string): string => `${appName}\n${userId}`;

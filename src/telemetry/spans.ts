@@ -6,11 +6,11 @@ import { LazyJson, type LazyText } from './lazy-text.ts';
 import type { SessionHistory } from './session-history.ts';
 import { truncateText, memoryBytes, truncate } from './truncate.ts';
 
-/** What span attributes hold. `null` is not among them: ADK's trace view rejects a whole trace for one null. */
+/** Values of span attributes. Not `null`: ADK's trace view rejects a whole trace for one null. */
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue>;
 
-/** A span as it is kept. Times are epoch nanoseconds. */
+/** A recorded span. Times are epoch nanoseconds. */
 export interface SpanRecord {
   readonly kind: SpanKind;
   readonly name: string;
@@ -65,7 +65,7 @@ export interface OpenSpan {
   setLazy(name: string, value: LazyText, bytes: number): void;
   /** The history of a session that all its traces share, brought up to date. `undefined` when the span is not kept. */
   historyOf(session: ReadonlySession): SessionHistory | undefined;
-  /** Notes an error, and the `file:line` that threw it if that may be known; the span still has to end. */
+  /** Records an error, and the `file:line` that threw it if clients may see it. The span still has to end. */
   fail(error: unknown, where?: string): void;
   end(): void;
 }
@@ -80,9 +80,9 @@ export class TraceRef {
   readonly id: string;
   readonly sink: SpanSink | undefined;
   readonly exporter: SpanExporter | undefined;
-  /** When it began, in milliseconds of this process. */
+  /** Its start, in milliseconds of `performance.now()`. */
   readonly beganAt = performance.now();
-  /** Spans so far. */
+  /** Number of spans. */
   size = 0;
   /** Whether the sink keeps it. Only the sink writes it, at the first span. */
   isRecorded = true;
@@ -115,9 +115,9 @@ export function rootTrace(sink?: SpanSink, exporter?: SpanExporter): object {
 }
 
 /**
- * Opens a span below `parent` (a `context` of another span, or a `rootTrace`). A trace's first span is also opened with
- * the exporter, and those inside it if that one is recorded: a trace is exported whole or not at all. `name` is ADK's,
- * for those who read the trace; this server goes by `kind`.
+ * Opens a span below `parent` (a `context` of another span, or a `rootTrace`). Opens a trace's first span with the
+ * exporter, too, and the spans inside it if that one is recorded: a trace is exported whole or not at all. `name` is
+ * ADK's, for readers of the trace; this server uses `kind`.
  */
 export function openSpan(kind: SpanKind, name: string, parent: object, attributes: Attributes = {}): OpenSpan {
   const above = parent instanceof RecordedSpan || parent instanceof Root ? parent : silent;
@@ -146,10 +146,11 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   log: object | undefined = undefined;
   mark = 0;
   readonly #parent: RecordedSpan | undefined;
-  /** Its place in the trace. */
-  readonly #place: number;
-  /** Microseconds since the trace began; -1: not yet. */
+  /** Its number in the trace. */
+  readonly #number: number;
+  /** Microseconds since the trace began. */
   readonly #start: number;
+  /** The same; -1 while the span is open. */
   #end = -1;
   /** Absent when the exporter does not record the trace. */
   readonly #exported: ExportedSpan | undefined;
@@ -164,7 +165,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     const { exporter } = above instanceof Root ? above : above.trace;
     this.#exported = parent && !outer ? undefined : exporter?.start(name, attributes, outer);
     this.trace = above instanceof Root ? new TraceRef(this.#exported?.traceId ?? randomTraceId(), above) : above.trace;
-    this.#place = this.trace.size += 1;
+    this.#number = this.trace.size += 1;
     this.#start = microsIn(this.trace);
     this.sink?.opened?.(this);
   }
@@ -181,11 +182,11 @@ class RecordedSpan implements OpenSpan, SpanRecord {
     return this.#exported !== undefined || (this.trace.isRecorded && this.sink !== undefined);
   }
 
-  /** Made of the trace's id and its place there, where the exporter has made none. */
+  /** The exporter's id, else made from the trace's id and the span's number. */
   get spanId(): string {
     if (this.#exported) return this.#exported.spanId;
-    const place = this.#place.toString(16).padStart(4, '0');
-    return this.trace.id.slice(0, idLength - place.length) + place;
+    const number = this.#number.toString(16).padStart(4, '0');
+    return this.trace.id.slice(0, idLength - number.length) + number;
   }
 
   get parentId(): string | undefined {

@@ -21,22 +21,22 @@ export class TraceLog implements ListNode<TraceLog> {
   readonly id: string;
   /** Counts traces in the order they began. */
   readonly place: number;
-  /** The span that all others are inside of. It may itself not be among those that are kept. */
+  /** The span around all others. It may have been dropped. */
   readonly root: SpanRecord;
   previous: TraceLog | undefined = undefined;
   next: TraceLog | undefined = undefined;
   last: SpanRecord | undefined = undefined;
-  /** The session it is about, and others it has touched. */
+  /** The trace's own session, and others that its spans name. */
   sessionIds: readonly string[] = none;
   /** Their index entries; absent until the first query by session. */
   sessions: readonly SessionTraces<TraceLog>[] | undefined = undefined;
   histories: readonly SessionHistory[] = none;
   open = 0;
-  /** Spans that are kept. */
+  /** Number of kept spans. */
   size = 0;
   /** Estimated memory, without the histories. */
   bytes = 0;
-  /** When a span of it last began or ended, by the recorder's count. */
+  /** The recorder's count when one of its spans last began or ended. */
   mark = 0;
   /** When its last span ended, in epoch nanoseconds. */
   endTime = 0;
@@ -74,7 +74,7 @@ export class TraceLog implements ListNode<TraceLog> {
     return spans.toReversed();
   }
 
-  /** Adds a session that it touched. Returns false if it was known, or if there are too many. */
+  /** Adds a session. Returns false if it was known, or if there are too many. */
   touch(sessionId: string): boolean {
     const { sessionIds } = this;
     if (sessionIds.length === 0) this.sessionIds = [sessionId];

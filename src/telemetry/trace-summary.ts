@@ -20,10 +20,10 @@ interface RecordedTrace {
   readonly open: number;
 }
 
-/** Models that a summary names. */
+/** Model names in a summary. */
 const maxModels = 100;
 
-/** Sums up a trace, as far as its spans are kept. */
+/** Summarizes the kept spans of a trace. */
 export function summarize({ id, root, spans, sessionIds, open }: RecordedTrace): TraceSummary {
   const models = new Set<string>();
   const counts = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 };

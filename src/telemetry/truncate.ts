@@ -1,6 +1,6 @@
 import { define } from '../base/json.ts';
 
-/** Levels of JSON that are measured; anything deeper counts as too large. */
+/** Levels of JSON that are measured; a deeper value counts as too large. */
 const maxDepth = 200;
 /** Characters before a cut in which the end of a word is searched: `redact` cannot recognise half a credential. */
 const wordLength = 1_024;
@@ -72,7 +72,7 @@ class Cut {
     if (typeof value === 'string') return this.#text(value);
     this.#left -= 32;
     if (typeof value !== 'object' || value === null) return value;
-    if (depth > maxDepth) return '[cut: it lies too deep]';
+    if (depth > maxDepth) return '[cut: too deeply nested]';
     if (Array.isArray(value)) return this.#array(value, depth);
     return this.#object(value as Record<string, unknown>, depth);
   }

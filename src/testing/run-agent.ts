@@ -16,7 +16,7 @@ export interface RunAgentOptions {
   readonly state?: State;
   /** Default: `user`. */
   readonly userId?: string;
-  /** Default: a new session. One that `services` hold already is gone on with. */
+  /** Default: a new session. A session that exists in `services` is continued. */
   readonly sessionId?: string;
   /** Default: in memory, new for each run. */
   readonly services?: Services;

@@ -148,7 +148,7 @@ it('sends its headers to the server that was named, and to no other one', async 
 
   expect(seen.headers.map(({ authorization }) => authorization)).toEqual(['Bearer t', 'Bearer t']);
   expect(event).toMatchObject({ errorCode: 'AgentCardResolutionError', turnComplete: true });
-  expect(event?.errorMessage).toContain('requests stay with the server that was named');
+  expect(event?.errorMessage).toContain('requests may only go to the configured server');
 });
 
 it.each(['1.0', '0.3'] as const)(

@@ -161,7 +161,7 @@ it('lets a client that may not import change in a fork only what its user said',
   const { runner, key, stored } = await afterOneTurn();
   const asked = stored[0]!;
   const forkWith = (eventId: string, part: Part) =>
-    runner.fork(key, { eventId, content: { role: 'model', parts: [part] }, ownWordsOnly: true });
+    runner.fork(key, { eventId, content: { role: 'model', parts: [part] }, userEventsOnly: true });
 
   for (const { id } of stored.slice(1)) {
     await expect(forkWith(id, { text: 'Yes, free of charge' })).rejects.toMatchObject({ code: 'import_not_allowed' });

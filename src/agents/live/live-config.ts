@@ -13,7 +13,7 @@ const passedThrough = [
   'avatarConfig',
 ] as const;
 
-/** The live settings for the model: audio with transcripts of both sides, unless the run config says otherwise. */
+/** The live settings for the model: audio with transcripts of both sides, unless the run config overrides them. */
 export function liveConfigOf(config: RunConfig): JsonObject {
   const { responseModalities = [] } = config;
   const modalities = responseModalities.length > 0 ? responseModalities.map((name) => name.toUpperCase()) : ['AUDIO'];

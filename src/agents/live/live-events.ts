@@ -7,7 +7,7 @@ import type { Event } from '../../schemas/event.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
 import { CallIds, longRunningIds } from '../call-ids.ts';
 import type { LlmDefinition } from '../llm-definition.ts';
-import { noteAnswer, noteRequest, openModelSpan, retryNotes } from '../model-span.ts';
+import { recordResponse, recordRequest, openModelSpan, retryRecorder } from '../model-span.ts';
 import type { ContentsSource } from '../request/request-text.ts';
 
 interface LiveEventsOptions {
@@ -48,7 +48,7 @@ export class LiveEvents implements Disposable {
     if (definition.outputKey !== undefined && spokenText)
       define(event.actions.stateDelta, definition.outputKey, spokenText);
     if (content ?? response.outputTranscription) {
-      noteAnswer(this.#open(), event);
+      recordResponse(this.#open(), event);
       this.#span = undefined;
     }
     return event;
@@ -56,14 +56,14 @@ export class LiveEvents implements Disposable {
 
   /** Records a reconnection in the span. */
   noteRetry(retry: ModelRetry): void {
-    retryNotes(this.#open())(retry);
+    retryRecorder(this.#open())(retry);
   }
 
   #open(): OpenSpan {
     if (this.#span) return this.#span;
     const { request, contentsSource, ctx } = this.#options;
     this.#span = openModelSpan(request, ctx);
-    noteRequest(this.#span, request, ctx, contentsSource);
+    recordRequest(this.#span, request, ctx, contentsSource);
     return this.#span;
   }
 }

@@ -116,7 +116,7 @@ export class LiveTools {
     return { role: 'user', parts: texts };
   }
 
-  /** The tool for a live conversation: its calls can be cancelled, and each item of a stream is an output of its own. */
+  /** The tool for a live conversation: its calls can be cancelled, and each item of a stream is a separate output. */
   #liveTool(tool: Tool): Tool {
     if (tool === stopStreaming) return stopStreamingTool((name) => this.#stopStreams(name));
     if (isStreaming(tool)) {

@@ -136,7 +136,7 @@ class TurnByTurnServer implements AsyncIterableIterator<Event, void, void> {
 
 const shown = (value: Event): Step => ({ done: false, value });
 
-/** The context of one turn, with limits of its own: a live run has many turns. */
+/** The context of one turn, with its own limits, because a live run has many turns. */
 function turnContext(ctx: RunContext, userContent: Content | undefined): RunContext {
   return {
     ...ctx,

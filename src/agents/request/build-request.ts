@@ -77,7 +77,7 @@ function contentsFor(
   const contents = buildContents(events, view);
   const { codeExecutor } = definition;
   if (!isEdited && !definition.planner && !codeExecutor && definition.staticInstruction === '') {
-    // Histories only grow, so their beginning says what a request was made of.
+    // Histories only grow, so the number of events identifies what a request was made of.
     return { contents, contentsSource: { count: events.length, view } };
   }
   let seen = definition.planner?.readAnswer ? contents.map(withPlans) : contents;

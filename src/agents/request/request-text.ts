@@ -78,7 +78,7 @@ class RebuildableRequest implements HeldRequest {
   }
 }
 
-/** A request with contents of its own. */
+/** A request that owns its contents. */
 export function sentRequest({ model, config, contents }: ModelRequest): HeldRequest {
   const held = truncate(config, maxConfigBytes);
   const kept = newest(contents, 0);
@@ -88,12 +88,12 @@ export function sentRequest({ model, config, contents }: ModelRequest): HeldRequ
   };
 }
 
-/** JSON without media, which nobody reads in a trace. */
+/** JSON without media, which are useless in a trace. */
 export const traceJson = (value: unknown): string => JSON.stringify(value, withoutMedia);
 
 interface ShownContents {
   readonly contents: readonly Content[];
-  /** Events that are not shown because they, or what came later, is too long. Absent: none. */
+  /** Number of events that are not shown, because they or later ones are too long. Absent: none. */
   readonly omitted?: number;
 }
 

@@ -34,7 +34,7 @@ interface BranchingRoutes {
 
 /** Fork and rewind: extensions that ADK servers do not have. */
 export function branchingOperations({ runner, rights, development }: BranchingRoutes): Operation[] {
-  const ownWordsOnly = !development.has('import');
+  const userEventsOnly = !development.has('import');
 
   return [
     operation({
@@ -48,7 +48,7 @@ export function branchingOperations({ runner, rights, development }: BranchingRo
       answer: { schema: Session, description: 'The new session' },
       async handle({ params, body }, { reply }) {
         rights.checkState(body.state);
-        return sendSession(reply, await runner.fork(params, { ...body, ownWordsOnly }));
+        return sendSession(reply, await runner.fork(params, { ...body, userEventsOnly }));
       },
     }),
     operation({

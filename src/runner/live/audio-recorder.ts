@@ -6,7 +6,7 @@ import type { Blob } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import { keyOf } from '../../schemas/session.ts';
 
-/** Bytes of one side's sound that are kept until its turn is over; what comes after them is not saved. */
+/** Bytes of audio kept for one side of one turn; audio beyond them is not saved. */
 const maxBytes = 32 * 1024 * 1024;
 
 interface Recording {
@@ -17,7 +17,7 @@ interface Recording {
   bytes: number;
 }
 
-/** Writes down the sound of both sides, and saves it as artifacts turn by turn. */
+/** Collects the audio of the user and the model, and saves it as artifacts, turn by turn. */
 export class AudioRecorder {
   readonly #ctx: RunContext;
   readonly #artifacts: ArtifactService;
@@ -28,17 +28,17 @@ export class AudioRecorder {
     this.#artifacts = artifacts;
   }
 
-  /** What the user said. */
+  /** Adds audio of the user. */
   recordInput(blob: Blob): void {
     this.#record('input', 'user', blob);
   }
 
-  /** What the model said. */
+  /** Adds audio of the model. */
   recordOutput({ author, content }: Event): void {
     for (const { inlineData } of content?.parts ?? []) if (inlineData) this.#record('output', author, inlineData);
   }
 
-  /** Saves what a finished or interrupted turn left, and returns events that refer to it. */
+  /** Saves the audio of a finished or interrupted turn, and returns the events that refer to it. */
   async save({ turnComplete, interrupted }: Pick<Event, 'turnComplete' | 'interrupted'>): Promise<Event[]> {
     const events: Event[] = [];
     if (turnComplete) events.push(...(await this.#saveSide('input')));
@@ -57,7 +57,7 @@ export class AudioRecorder {
     recording.bytes += piece.length;
   }
 
-  /** Sound that cannot be saved is no reason to end a conversation. */
+  /** Logs a failure: the conversation continues without the saved audio. */
   async #saveSide(side: 'input' | 'output'): Promise<Event[]> {
     const recording = this.#recordings.get(side);
     if (!recording) return [];

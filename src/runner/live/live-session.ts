@@ -16,17 +16,17 @@ import { storeUserMessage } from '../user-message.ts';
 import { AudioRecorder } from './audio-recorder.ts';
 import { TranscriptOrder } from './transcript-order.ts';
 
-/** What starts a live run: whose session, and how to talk. */
+/** Starts a live run: its session and its settings. */
 export interface LiveRunRequest extends SessionKey {
   readonly onBusy?: OnBusy | undefined;
   readonly runConfig?: RunConfig | undefined;
-  /** Told of a message that makes no sense, such as an answer to nothing; it is left out, and the conversation goes on. */
+  /** Called for an invalid message, such as a response without a call; the message is skipped, the conversation continues. */
   readonly onRefused?: ((error: Error) => void) | undefined;
 }
 
 const refusals: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'FunctionCallNotFound']);
 
-/** Does one thing after another, so that two writers of a session do not get into each other's way. */
+/** Runs writes to the session one after another. */
 type OneAtATime = <T>(work: () => Promise<T>) => Promise<T>;
 
 function oneAtATime(): OneAtATime {
@@ -58,7 +58,7 @@ export class LiveSession {
     this.#audio = ctx.runConfig.saveLiveBlob && artifacts ? new AudioRecorder(ctx, artifacts) : undefined;
   }
 
-  /** What the agents say, and the agents they hand over to. */
+  /** The events of the agent, and of the agents it transfers to. */
   async *events(): AsyncGenerator<Event, void, void> {
     const ctx = this.#ctx;
     const early = hasHook(ctx, 'beforeRun') ? await firstResult(ctx, 'beforeRun', { context: ctx }) : undefined;
@@ -69,7 +69,7 @@ export class LiveSession {
     const input = HandoverInput.of(this.#clientInput());
     const order = new TranscriptOrder();
     const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
-    const hangUp = (): void => input.close(); // an agent that waits for the client hears of nothing else
+    const hangUp = (): void => input.close(); // an agent that waits for input does not watch the signal
     ctx.signal.addEventListener('abort', hangUp, { once: true });
     try {
       for await (const event of enterLive(agent, ctx, input)) {
@@ -85,15 +85,15 @@ export class LiveSession {
     }
   }
 
-  /** Stores a whole event; messages of the user wait for it, and it for them. */
+  /** Stores an event, but no chunk, in order with the user's messages. */
   store(event: Event): MaybePromise<Event> {
     const ctx = this.#ctx;
-    const isToKeep = !event.partial && belongsInHistory(event);
-    if (!isToKeep) return ctx.plugins.length === 0 ? event : store(event, ctx, false);
+    const isStored = !event.partial && belongsInHistory(event);
+    if (!isStored) return ctx.plugins.length === 0 ? event : store(event, ctx, false);
     return this.#oneAtATime(() => store(event, ctx));
   }
 
-  /** The client's input; a message reaches the agent once it is stored. Written by hand: it is read for each frame. */
+  /** The client's input; a message reaches the agent once it is stored. No generator: this runs for every audio frame. */
   #clientInput(): AsyncIterable<LiveInput> {
     const source = this.#input[Symbol.asyncIterator]();
     const onInput = (result: IteratorResult<LiveInput>): MaybePromise<IteratorResult<LiveInput>> => {
@@ -113,7 +113,7 @@ export class LiveSession {
     return { [Symbol.asyncIterator]: () => iterator };
   }
 
-  /** `undefined` for what was refused. */
+  /** `undefined` for a rejected message. */
   async #storeMessage(content: Content): Promise<Content | undefined> {
     try {
       return (await this.#oneAtATime(() => storeUserMessage({ newMessage: content }, this.#ctx))) ?? content;
@@ -125,7 +125,7 @@ export class LiveSession {
   }
 }
 
-/** Whether an event belongs into the history: not what is sound, nor what only matters to the connection. */
+/** Whether the history keeps an event: no audio or video, and nothing that only matters to the connection. */
 function belongsInHistory(event: Event): boolean {
   const parts = event.content?.parts ?? [];
   if (parts.some(({ inlineData }) => inlineData && isMedia(inlineData.mimeType))) return false;

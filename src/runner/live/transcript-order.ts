@@ -2,14 +2,14 @@ import { isTaskCompleted } from '../../agents/live/task-completed.ts';
 import { type Event, functionCalls, functionResponses } from '../../schemas/event.ts';
 
 /**
- * Keeps back what tools do while somebody is still being written down, so that the history reads question, tools, answer.
- * What others have to act on at once is never kept back, nor what came before it.
+ * Delays the events of tools while a transcription is incomplete, so that the history reads question, tools, answer.
+ * Urgent events (`isUrgent`) are never delayed, nor are the events before them.
  */
 export class TranscriptOrder {
   readonly #held: Event[] = [];
   #isTranscribing = false;
 
-  /** The events that are due now that this one has come, in their order. */
+  /** Adds an event. Returns the events to store now, in order. */
   add(event: Event): readonly Event[] {
     const isTranscript = event.inputTranscription !== undefined || event.outputTranscription !== undefined;
     if (isTranscript) this.#isTranscribing = event.partial === true;
@@ -23,13 +23,13 @@ export class TranscriptOrder {
     return isOfTools || event.turnComplete || event.interrupted ? [...this.flush(), event] : [event];
   }
 
-  /** What is still kept back. */
+  /** Returns the delayed events. */
   flush(): Event[] {
     return this.#held.splice(0);
   }
 }
 
-/** Whether the event hands over, ends its agent's turn, or asks the user. */
+/** Whether the event transfers, ends its agent's call, or requests something of the user. */
 function isUrgent(event: Event): boolean {
   const { actions, longRunningToolIds } = event;
   return (

@@ -197,7 +197,7 @@ export class LocalSlot implements RunSlot, QueuedRun {
       const index = waiting.findIndex(({ rank }) => rank < this.rank);
       waiting.splice(index < 0 ? waiting.length : index, 0, this);
     });
-    this.#waiting.catch(() => {}); // the run may end before anybody waits for its slot
+    this.#waiting.catch(() => {}); // the run may end before its slot is awaited
   }
 
   release(): void {

@@ -20,7 +20,7 @@ export interface QueueRequest {
   readonly request: RunRequest;
   /** The id was generated for this run, so there can be no other of that id. */
   readonly isNew: boolean;
-  /** Present: the run goes on when the client that started it leaves. */
+  /** Present: the run continues when the client that started it disconnects. */
   readonly submission: Submission | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface RunQueue {
 
 /** Queues runs that lost their server. */
 export interface TakeoverQueue {
-  /** Goes on with a run, or exclusive operation, that this replica owns now. */
+  /** Continues a run, or exclusive operation, that this replica owns now. */
   takeOver(run: TakenOverRun, onBusy: OnBusy, signal: AbortSignal): Promise<QueuedRun>;
 }
 

@@ -176,7 +176,7 @@ export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
     const lease = new RunLease({ appName, userId, sessionId }, id, signal, this);
     const name = nameOf(lease.key, lease.id);
     if (this.#leases.has(name)) {
-      throw new AppError('session_busy', `Run "${lease.id}" is not over yet`, { retryAfter: 1 });
+      throw new AppError('session_busy', `Run "${lease.id}" has not ended yet`, { retryAfter: 1 });
     }
     this.#leases.set(name, lease);
     return lease;
@@ -278,7 +278,7 @@ export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
       log?.warn({ err: error, runId: lease.id }, 'the end of a run could not be stored');
     } finally {
       this.#leases.delete(nameOf(lease.key, lease.id));
-      if (lease.isExclusive && lease.ref) for (const waiting of this.#runsOf(lease.ref)) waiting.wake(); // is the session gone?
+      if (lease.isExclusive && lease.ref) for (const waiting of this.#runsOf(lease.ref)) waiting.wake(); // the session may be deleted
     }
   }
 

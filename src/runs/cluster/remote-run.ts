@@ -17,16 +17,16 @@ export interface RemoteRunOptions {
   readonly logMemory: EventLogMemory;
 }
 
-/** How often the store is asked for what no message told. */
+/** How often the store is polled, in case a message got lost. */
 const pollMs = 500;
-/** How often the replica that has the run is told that somebody follows it. */
+/** How often the owner of the run is told that this replica still has readers. */
 export const resubscribeMs = 2_000;
-/** Pieces that wait for the whole events before them: each came in a message of a few kilobytes. */
+/** Chunks that wait for the events before them: each came in a message of a few kilobytes. */
 const maxEarlyChunks = 1_000;
 
 /**
- * A run of another replica, as it is followed here: whole events are read from the store, pieces come by message. It is
- * looked at for as long as it has readers.
+ * Follows a run of another replica: reads its events from the store and gets its chunks by message. Polls the store for
+ * as long as it has readers.
  */
 export class RemoteRun {
   readonly log: RunEventLog;
@@ -56,7 +56,7 @@ export class RemoteRun {
 
   async *read(after: Position, signal: AbortSignal): AsyncGenerator<StreamedEvent, void, void> {
     this.#readers += 1;
-    if (!this.#isPolled) void this.#poll(); // ends the log with its failure
+    if (!this.#isPolled) void this.#poll(); // never rejects: a failure ends the log
     try {
       yield* this.log.read(after, signal);
     } finally {
@@ -65,7 +65,7 @@ export class RemoteRun {
     }
   }
 
-  /** Takes pieces that came by message. */
+  /** Adds chunks that came by message. */
   receive(chunks: readonly StreamedEvent[]): void {
     const { events } = this.log.position;
     for (const chunk of chunks) {
@@ -76,7 +76,7 @@ export class RemoteRun {
     if (this.#earlyChunks.length > 0) this.wake();
   }
 
-  /** There is something to look at. */
+  /** Polls at once. */
   readonly wake = (): void => this.#wakeSignal.notify();
 
   async #poll(): Promise<void> {

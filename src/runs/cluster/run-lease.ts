@@ -20,7 +20,7 @@ export interface LeaseQueue {
   readonly isAlive: boolean;
 }
 
-/** What a database says of a run that has the session: its token, the events it stored, and when it started. */
+/** A run that owns the session, as the database has it: its token, the number of its events, and its start. */
 export interface Grant {
   readonly fencingToken: number;
   readonly appendedEvents: number;
@@ -39,7 +39,7 @@ export class RunLease implements RunSlot, QueuedRun, SessionLease {
   readonly isExclusive: boolean;
   /** It waited for its slot, or another replica started it: its client knows that there is a run. */
   wasAnnounced = false;
-  /** It goes on when the client that started it leaves. */
+  /** Whether it continues when the client that started it disconnects. */
   isDetached = false;
   /** Known once the database has the run. */
   ref: RunRef | undefined;
@@ -103,7 +103,7 @@ export class RunLease implements RunSlot, QueuedRun, SessionLease {
   /** `granted` resolves when the run has its session. */
   wait(granted: Promise<void>): void {
     this.#waiting = granted.then(() => this);
-    this.#waiting.catch(() => {}); // the run may end before anybody waits for its slot
+    this.#waiting.catch(() => {}); // the run may end before its slot is awaited
   }
 
   start({ fencingToken, appendedEvents, startedAtMs }: Grant, sessions: SessionService): void {
@@ -124,7 +124,7 @@ export class RunLease implements RunSlot, QueuedRun, SessionLease {
     this.abort(reason);
   }
 
-  /** A replica that slept does not wait until it hears that others have taken over. */
+  /** Checks the time itself: a replica that was suspended may not know yet that others have taken over. */
   checkMayWrite(): void {
     if (this.#evicted) throw this.#evicted;
     if (this.#isRelinquished || !this.#queue.isAlive) throw leaseLost(this.id);
@@ -183,7 +183,7 @@ export class RunLease implements RunSlot, QueuedRun, SessionLease {
     return { status, error };
   }
 
-  /** The client was told that there is no run: nothing was stored, and the run did not wait. */
+  /** The client got the error that there is no run: nothing was stored, and the run was not queued. */
   get #isRefused(): boolean {
     return !this.wasAnnounced && !this.#hasStored && !this.signal.aborted;
   }

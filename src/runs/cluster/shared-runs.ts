@@ -117,7 +117,7 @@ export class SharedRuns {
     await this.#options.store.close();
   }
 
-  /** A run that waited for answers may have got them: the events of its session say so. */
+  /** A run that waited for the user may have got the answers: the events of its session show it. */
   async #shown({ run }: StoredRun): Promise<Run> {
     if (run.status !== 'waiting') return run;
     const session = await this.#options.sessions.getSession({ ...run, sessionId: run.sessionId });

@@ -150,7 +150,7 @@ export class RunTakeover {
     void over.finally(() => this.#resumed.delete(runId)); // never rejects
   }
 
-  /** Ends a run that is not resumed, and stores an event that says so. */
+  /** Ends a run that is not resumed, and stores an event with the reason. */
   async #endRun(run: TakenOverRun, reason: AppError): Promise<void> {
     const { queue, services } = this.#options;
     const { sessions } = services;
@@ -190,7 +190,7 @@ function reasonNotToResume({
 }: TakenOverRun): AppError | undefined {
   if (cancel !== undefined) return cancelReason(cancel);
   if (kind === 'live') return new AppError('run_interrupted', 'The conversation lost its server');
-  // Whoever asked for it was told that it failed.
+  // The client of the operation got an error.
   if (wasOwnedHere && !isDetached) return new AppError('run_interrupted', 'The database could not be reached');
   if (takeovers - appendedEvents > maxTakeoversWithoutProgress)
     return new AppError('run_interrupted', 'The run lost its server again and again');
