@@ -109,7 +109,8 @@ export class TurnReader {
       if (progress.isEmitted) return [];
       const item = this.#item(artifact.parts, artifact.metadata ?? {}, update);
       const isNew = progress.parts.length === 0 && progress.preview.length === 0;
-      Object.assign(progress, { parts: [...item.parts], preview: [] });
+      progress.parts = [...item.parts];
+      progress.preview = [];
       if (!isEnd) return isNew && item.parts.length > 0 ? [{ ...item, partial: true }] : [];
       return this.#finish(progress, artifact.metadata ?? {}, update);
     });
@@ -171,7 +172,9 @@ export class TurnReader {
 
   #finish(progress: ArtifactInProgress, metadata: JsonObject, update: A2aUpdate): PeerItem[] {
     const parts = joined(progress.parts.length > 0 ? progress.parts : progress.preview);
-    Object.assign(progress, { parts: [], preview: [], isSaid: true });
+    progress.parts = [];
+    progress.preview = [];
+    progress.isEmitted = true;
     if (parts.length === 0) return [];
     this.#lastStatusParts = [];
     const ids = parts.flatMap(({ functionCall }) => functionCall?.id ?? []).filter((id) => this.#openCalls.has(id));

@@ -55,6 +55,13 @@ it('takes the whole in the place of pieces marked as partial', () => {
   ).toEqual(['~Hel', '~lo', 'Hello']);
 });
 
+it('says an artifact that came in chunks once, though the finished task repeats it', () => {
+  const artifacts = [{ artifactId: 'a', parts: [{ text: 'Hello' }] }];
+  const task: A2aUpdate = { task: { id: 't', status: { state: 'TASK_STATE_COMPLETED' }, artifacts } };
+
+  expect(heard(chunk('Hel'), chunk('lo', { append: true, lastChunk: true }), task)).toEqual(['~Hel', '~lo', 'Hello']);
+});
+
 it('begins an artifact anew when it is told to', () => {
   expect(heard(chunk('wrong'), chunk('ri'), chunk('ght', { append: true, lastChunk: true }), completed)).toEqual([
     '~wrong',
