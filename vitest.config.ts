@@ -12,7 +12,7 @@ const long = [
   'test/acceptance/live/{many,official-ui}.test.ts',
   'test/app/packed-package.test.ts',
   'test/chaos/**/*.test.ts',
-  'test/code/{memory,python-sandbox,python-walls}.test.ts',
+  'test/code/{memory,python/*}.test.ts',
   'test/dev-ui/{accessibility,artifacts,branches,evals,graph,hostile,keyboard,live,memory,repeat,runs,sessions}.test.ts',
   'test/dev-ui/{starting,state,time-and-waste,tools,trace}.test.ts',
   'test/durability/{kill,outage}.test.ts',

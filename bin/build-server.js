@@ -14,9 +14,9 @@ const contracts = readdirSync(join(root, 'src/testing/contracts')).map((name) =>
 const published = ['index', 'server/index', 'testing/index', ...contracts.map((name) => `testing/contracts/${name}`)];
 /** What threads and processes start with. It lies beside the code that looks for it there. */
 const workers = [
-  'code/javascript-worker',
-  'code/python-process',
-  'code/python-worker',
+  'code/javascript/javascript-worker',
+  'code/python/python-process',
+  'code/python/python-worker',
   'services/sqlite/writer-thread',
 ];
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { SessionService } from '../../src/core/services.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import { openServices } from '../../src/services/open-services.ts';

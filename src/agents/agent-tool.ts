@@ -1,16 +1,16 @@
 import { AppError, placeSuffix } from '../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { newEvent } from '../core/events/new-event.ts';
 import { hasHook, reviewEvent } from '../core/hooks.ts';
-import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
 import { textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import { keyOf, type State, writable } from '../schemas/session.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
 import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
-import { runSubAgent } from './enter.ts';
-import { definitionOf } from './llm-definition.ts';
+import { definitionOf } from './definition/llm-definition.ts';
 import { checkText } from './output-schema.ts';
+import { runSubAgent } from './run-sub-agent.ts';
 import { indexTree } from './tree.ts';
 
 export interface AgentToolSpec {

@@ -1,4 +1,4 @@
-import { isImported } from '../core/imported-events.ts';
+import { isImported } from '../core/events/imported-events.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, isFinalResponse } from '../schemas/event.ts';
 

@@ -1,20 +1,20 @@
 import { yieldWhenDue } from '../base/event-loop.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { type Event, functionCalls, isFinalResponse } from '../schemas/event.ts';
-import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution.ts';
+import { codeToRun, isLocal, mayRunCode, runCode } from './code-execution/code-execution.ts';
+import { dataFilesIn, exploreFiles } from './code-execution/data-files.ts';
 import { lastOwnEvent, newestWithContent } from './continuation.ts';
-import { dataFilesIn, exploreFiles } from './data-files.ts';
+import { definitionFrom, type LlmDefinition, rememberDefinition } from './definition/llm-definition.ts';
+import type { LlmAgentSpec } from './definition/llm-spec.ts';
 import { runLive } from './live/live-run.ts';
-import { definitionFrom, type LlmDefinition, rememberDefinition } from './llm-definition.ts';
 import { type LlmPlan, modelFor, planFor, toolsOf } from './llm-plan.ts';
-import type { LlmAgentSpec } from './llm-spec.ts';
-import { callModel } from './model-call.ts';
+import { callModel } from './model-calls/model-call.ts';
+import { isTruncated } from './model-calls/response-event.ts';
+import { callModelAside } from './model-calls/side-model-call.ts';
 import { buildRequest } from './request/build-request.ts';
-import { isTruncated } from './response-event.ts';
-import { resumedCalls } from './resumed-calls.ts';
-import { callModelAside } from './side-model-call.ts';
 import { tailCompaction } from './tail-compaction.ts';
-import { runTools } from './tool-phase.ts';
+import { resumedCalls } from './tool-calls/resumed-calls.ts';
+import { runTools } from './tool-calls/tool-phase.ts';
 import { runTransfer } from './transfer.ts';
 
 /**

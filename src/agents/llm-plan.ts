@@ -1,11 +1,11 @@
 import { AppError, errorText } from '../base/errors.ts';
 import type { Model, ModelRegistry } from '../core/model.ts';
 import type { Agent, RunContext, Tool, Toolset } from '../core/runtime.ts';
-import { identityText, type InstructionText } from './instructions.ts';
-import { listTools } from './list-tools.ts';
-import { definitionOf, type LlmDefinition } from './llm-definition.ts';
+import { identityText, type InstructionText } from './definition/instructions.ts';
+import { definitionOf, type LlmDefinition } from './definition/llm-definition.ts';
 import { withSearchAgents } from './search-agents.ts';
-import { type StepTools, stepTools } from './step-tools.ts';
+import { listTools } from './tool-calls/list-tools.ts';
+import { type StepTools, stepTools } from './tool-calls/step-tools.ts';
 import { nearestDefinitionWith, transferTargets, transferText, transferTool } from './transfer.ts';
 import { indexTree } from './tree.ts';
 

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { define, isJsonObject, type JsonObject } from '../base/json.ts';
+import { newEvent } from '../core/events/new-event.ts';
 import type { GenerateConfig } from '../core/model.ts';
-import { newEvent } from '../core/new-event.ts';
 import type { RunContext, Tool } from '../core/runtime.ts';
 import { type Content, textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';

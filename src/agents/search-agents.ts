@@ -1,8 +1,8 @@
 import type { Model } from '../core/model.ts';
 import type { Tool, Toolset } from '../core/runtime.ts';
-import { geminiMajor } from '../tools/gemini-models.ts';
+import { geminiMajor } from '../tools/built-in/gemini-models.ts';
 import { agentTool } from './agent-tool.ts';
-import type { LlmDefinition } from './llm-definition.ts';
+import type { LlmDefinition } from './definition/llm-definition.ts';
 
 /** Searches that the provider does itself. */
 const searches: ReadonlySet<string> = new Set(['google_search', 'vertex_ai_search']);

@@ -1,7 +1,7 @@
 import { errorText } from '../base/errors.ts';
-import { activeEvents } from '../core/history.ts';
+import { activeEvents } from '../core/events/history.ts';
+import { newEvent } from '../core/events/new-event.ts';
 import type { Model } from '../core/model.ts';
-import { newEvent } from '../core/new-event.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { llmSummarizer } from '../models/llm-summarizer.ts';
 import { type Event, functionCalls, functionResponses, newActions } from '../schemas/event.ts';

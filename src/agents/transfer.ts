@@ -2,9 +2,9 @@ import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Agent, RunContext, Tool } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
-import { runSubAgent } from './enter.ts';
-import { definitionOf } from './llm-definition.ts';
+import { definitionOf } from './definition/llm-definition.ts';
 import { transferToolName } from './reserved-names.ts';
+import { runSubAgent } from './run-sub-agent.ts';
 import { type AgentTree, indexTree } from './tree.ts';
 
 /** The agents that an LLM agent may transfer to: its sub-agents, its parent and its parent's other children, as far as allowed. */

@@ -12,9 +12,9 @@ import type {
 } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import { type WorkflowPosition, positionOf } from './continuation.ts';
-import { runSubAgent, enterLive } from './enter.ts';
 import { HandoverInput } from './live/handover-input.ts';
 import { type ResumePoint, resumePoint, callsSince, isWaiting } from './pause.ts';
+import { runSubAgent, enterLive } from './run-sub-agent.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
 export interface WorkflowSpec {

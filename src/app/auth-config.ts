@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { tokenAlgorithms } from '../identity/json-web-tokens.ts';
 import { networkFault } from '../identity/trusted-proxy.ts';
+import { spelled } from '../schemas/key-case.ts';
 import { Role } from '../schemas/principal.ts';
-import { spelled } from '../schemas/spelled.ts';
 import { list, setting, text, time } from './config-values.ts';
 
 // The settings that say who may call.

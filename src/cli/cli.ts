@@ -35,7 +35,7 @@ export async function runCommand(argv: readonly string[], { env, cwd }: CommandC
 async function execute(line: CommandLine, config: Config, { env, cwd }: CommandContext): Promise<number> {
   const [operand] = line.operands;
   if (line.command === 'run') {
-    const { chat } = await import('./chat.ts');
+    const { chat } = await import('./chat/chat.ts');
     return await chat(config, { app: operand, flags: line.own, env, cwd });
   }
   if (line.command === 'eval') {

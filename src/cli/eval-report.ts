@@ -1,5 +1,5 @@
 import { faultsOf, outcomeOf, scoreText } from '../evaluation/verdict.ts';
-import type { EvalCaseResult, EvalSetResult, RunComparison } from '../schemas/eval-result.ts';
+import type { EvalCaseResult, EvalSetResult, RunComparison } from '../schemas/evaluation/eval-result.ts';
 
 const marks = { passed: 'ok', failed: 'FAIL', error: 'ERROR' } as const;
 

@@ -7,7 +7,7 @@ import { errorText } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import type { ModelRegistry } from '../core/model.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
-import { DirectoryLoader } from '../loaders/reloading-loader.ts';
+import { DirectoryLoader } from '../loaders/directory-loader.ts';
 import { createModelRegistry } from '../models/registry.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,5 +1,5 @@
-import { javascript } from './javascript-sandbox.ts';
-import { hasPyodide, python } from './python-sandbox.ts';
+import { javascript } from './javascript/javascript-sandbox.ts';
+import { hasPyodide, python } from './python/python-sandbox.ts';
 import { type SandboxExecutor, sandboxExecutor } from './sandbox-executor.ts';
 import { type SandboxOptions, sandboxSettings } from './sandbox-options.ts';
 

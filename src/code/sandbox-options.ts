@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
 import type { CodeDelimiters } from '../core/code-executor.ts';
-import { spelled } from '../schemas/spelled.ts';
+import { spelled } from '../schemas/key-case.ts';
 
 const schema = lazily(() => {
   const count = (most: number): z.ZodInt => z.int().min(1).max(most);

@@ -1,3 +1,3 @@
-/** The entry file of a thread or process: `.ts` next to sources, `.js` next to built files. */
-export const workerEntry = (name: string): URL =>
-  new URL(`./${name}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+/** The file that a thread or a process starts with. It lies beside the file that asks for it, as a source and when built. */
+export const workerEntry = (name: string, from: string): URL =>
+  new URL(`./${name}${from.endsWith('.ts') ? '.ts' : '.js'}`, from);

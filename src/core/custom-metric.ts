@@ -1,5 +1,5 @@
-import type { EvalMetric } from '../schemas/eval-metric.ts';
-import type { ConversationScenario, Invocation } from '../schemas/eval-set.ts';
+import type { EvalMetric } from '../schemas/evaluation/eval-metric.ts';
+import type { ConversationScenario, Invocation } from '../schemas/evaluation/eval-set.ts';
 
 /** The input of an app's own metric: one conversation. */
 export interface CustomMetricInput {

@@ -1,8 +1,8 @@
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
-import { type EvalMetricResult, evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
-import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../schemas/eval-result.ts';
-import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
+import { type EvalMetricResult, evalStatus, type EvalStatus } from '../schemas/evaluation/eval-metric.ts';
+import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../schemas/evaluation/eval-result.ts';
+import type { EvalCase, Invocation } from '../schemas/evaluation/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import type { CaseRun } from './case-run.ts';
 import type { ChosenMetric } from './metrics/all-metrics.ts';

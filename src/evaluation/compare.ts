@@ -1,4 +1,4 @@
-import { evalStatus, type EvalStatus } from '../schemas/eval-metric.ts';
+import { evalStatus, type EvalStatus } from '../schemas/evaluation/eval-metric.ts';
 import {
   type CaseChange,
   type Change,
@@ -7,7 +7,7 @@ import {
   type EvalSetResult,
   type MetricChange,
   type RunComparison,
-} from '../schemas/eval-result.ts';
+} from '../schemas/evaluation/eval-result.ts';
 import { isLowerBetter } from './metrics/all-metrics.ts';
 
 /** Compares two runs. A case regressed when its status, or a metric's status or score, got worse. */

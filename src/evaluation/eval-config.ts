@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
-import type { EvalMetric } from '../schemas/eval-metric.ts';
-import { EvalConfig, type UserSimulatorConfig } from '../schemas/eval-result.ts';
+import type { EvalMetric } from '../schemas/evaluation/eval-metric.ts';
+import { EvalConfig, type UserSimulatorConfig } from '../schemas/evaluation/eval-result.ts';
 
 /** The file in an app's folder with the metrics of its evaluations. */
 export const configFile = 'test_config.json';

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
 import { yieldWhenDue } from '../base/event-loop.ts';
 import { isJsonObject } from '../base/json.ts';
-import { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
+import { EvalCaseResult, EvalSetResult } from '../schemas/evaluation/eval-result.ts';
 import type { Session } from '../schemas/session.ts';
 import type { EvalFiles } from './eval-files.ts';
-import { snakeSpelled } from './spelling.ts';
+import { snakeSpelled } from './snake-case-keys.ts';
 
 /** The results of evaluation runs, one file each. */
 export class EvalResults {

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { AppError, errorText } from '../base/errors.ts';
-import { type EvalCase, EvalSet } from '../schemas/eval-set.ts';
+import { type EvalCase, EvalSet } from '../schemas/evaluation/eval-set.ts';
 import type { EvalFiles } from './eval-files.ts';
 import { legacySet } from './legacy-sets.ts';
-import { snakeSpelled } from './spelling.ts';
+import { snakeSpelled } from './snake-case-keys.ts';
 
 /** ADK's rule for the ids of new sets; existing files with other names can be read. */
 const setIdPattern = /^[A-Za-z0-9_]+$/;

@@ -3,15 +3,15 @@ import { LinkedAbort } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { AgentLoader, App } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
-import type { MetricInfo } from '../schemas/eval-metric.ts';
+import type { MetricInfo } from '../schemas/evaluation/eval-metric.ts';
 import type {
   EvalCaseResult,
   EvalRunSummary,
   EvalSetResult,
   RunComparison,
   RunEvalRequest,
-} from '../schemas/eval-result.ts';
-import type { EvalCase, EvalSet } from '../schemas/eval-set.ts';
+} from '../schemas/evaluation/eval-result.ts';
+import type { EvalCase, EvalSet } from '../schemas/evaluation/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { isEvaluationSession, type SessionKey } from '../schemas/session.ts';
 import { AppTests } from './app-tests.ts';

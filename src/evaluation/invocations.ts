@@ -1,5 +1,5 @@
-import { activeEvents, stateDeltaBackTo } from '../core/history.ts';
-import type { EvalCase, Invocation } from '../schemas/eval-set.ts';
+import { activeEvents, stateDeltaBackTo } from '../core/events/history.ts';
+import type { EvalCase, Invocation } from '../schemas/evaluation/eval-set.ts';
 import { type Event, isFinalResponse } from '../schemas/event.ts';
 import type { Session, State } from '../schemas/session.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { textContent } from '../schemas/content.ts';
-import type { EvalCase, EvalSet, Invocation } from '../schemas/eval-set.ts';
+import type { EvalCase, EvalSet, Invocation } from '../schemas/evaluation/eval-set.ts';
 
 const Turn = z.object({
   query: z.string(),

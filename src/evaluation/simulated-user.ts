@@ -1,7 +1,7 @@
 import { defaultModel } from '../core/model.ts';
 import { type Content, textContent } from '../schemas/content.ts';
-import type { UserSimulatorConfig } from '../schemas/eval-result.ts';
-import type { ConversationScenario, EvalCase, Invocation } from '../schemas/eval-set.ts';
+import type { UserSimulatorConfig } from '../schemas/evaluation/eval-result.ts';
+import type { ConversationScenario, EvalCase, Invocation } from '../schemas/evaluation/eval-set.ts';
 import type { AskModel } from './metrics/ask-model.ts';
 import { answerOf, questionOf } from './metrics/texts.ts';
 

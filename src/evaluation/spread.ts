@@ -1,5 +1,5 @@
-import { evalStatus } from '../schemas/eval-metric.ts';
-import type { EvalCaseResult, Spread } from '../schemas/eval-result.ts';
+import { evalStatus } from '../schemas/evaluation/eval-metric.ts';
+import type { EvalCaseResult, Spread } from '../schemas/evaluation/eval-result.ts';
 
 /** The spread of the scores over the repetitions of each case, per metric. */
 export function spreadOf(results: readonly EvalCaseResult[]): Spread[] {

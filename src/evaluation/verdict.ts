@@ -1,5 +1,5 @@
-import { type EvalMetricResult, evalStatus } from '../schemas/eval-metric.ts';
-import type { EvalCaseResult, EvalRunSummary, EvalSetResult } from '../schemas/eval-result.ts';
+import { type EvalMetricResult, evalStatus } from '../schemas/evaluation/eval-metric.ts';
+import type { EvalCaseResult, EvalRunSummary, EvalSetResult } from '../schemas/evaluation/eval-result.ts';
 import { isLowerBetter } from './metrics/all-metrics.ts';
 import { couldNotBeEvaluated } from './metrics/metric.ts';
 

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../core/log.ts';
-import { foreignPageSecurityHeaders, pageSecurityHeaders } from './content-security-policy.ts';
 import type { HttpConfig } from './deps.ts';
+import { foreignPageSecurityHeaders, pageSecurityHeaders } from './guards/content-security-policy.ts';
 
 const ours = fileURLToPath(new URL('../../dist/dev-ui/', import.meta.url));
 const prefix = '/dev-ui/';

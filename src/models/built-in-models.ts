@@ -1,11 +1,11 @@
 import { AppError } from '../base/errors.ts';
-import { anthropicClient, anthropicModel } from './anthropic.ts';
-import { geminiClient, geminiModel } from './gemini.ts';
-import { openaiChatModel, openaiClient, openaiResponsesModel } from './openai.ts';
+import { anthropicClient, anthropicModel } from './anthropic/anthropic.ts';
+import { geminiClient, geminiModel } from './gemini/gemini.ts';
+import { openaiChatModel, openaiClient, openaiResponsesModel } from './openai/openai.ts';
 import type { GeminiSettings, OpenAISettings } from './provider-settings.ts';
 import type { Env, ModelRegistration } from './registration.ts';
 import { withRetry, type RetryOptions } from './retry.ts';
-import { scriptedModel } from './scripted.ts';
+import { scriptedModel } from './scripted/scripted.ts';
 
 const PROJECT_MODEL = 'projects/.+/locations/.+/(?:endpoints/.+|publishers/google/models/.+)';
 /** `apigee/[provider/][version/]model` */

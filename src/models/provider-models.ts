@@ -1,7 +1,7 @@
 import type { Model } from '../core/model.ts';
-import { anthropicClient, anthropicModel } from './anthropic.ts';
-import { geminiClient, geminiModel } from './gemini.ts';
-import { openaiChatModel, openaiClient, openaiResponsesModel } from './openai.ts';
+import { anthropicClient, anthropicModel } from './anthropic/anthropic.ts';
+import { geminiClient, geminiModel } from './gemini/gemini.ts';
+import { openaiChatModel, openaiClient, openaiResponsesModel } from './openai/openai.ts';
 import type { AnthropicSettings, GeminiSettings, OpenAISettings } from './provider-settings.ts';
 import { withRetry, type RetryOptions } from './retry.ts';
 

@@ -1,9 +1,9 @@
-import { runSubAgent } from '../agents/enter.ts';
+import { runSubAgent } from '../agents/run-sub-agent.ts';
 import { type AgentTree, indexTree } from '../agents/tree.ts';
 import { AppError } from '../base/errors.ts';
+import { importedHistory, isImported, ownEvents } from '../core/events/imported-events.ts';
+import { newEvent } from '../core/events/new-event.ts';
 import { firstResult, hasHook } from '../core/hooks.ts';
-import { importedHistory, isImported, ownEvents } from '../core/imported-events.ts';
-import { newEvent } from '../core/new-event.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import { functionCalls, functionResponses, type Event } from '../schemas/event.ts';
 

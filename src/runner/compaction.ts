@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newEvent } from '../core/new-event.ts';
+import { newEvent } from '../core/events/new-event.ts';
 import type { EventsCompactionConfig, RunContext } from '../core/runtime.ts';
 import type { EventsSummarizer } from '../core/services.ts';
 import { type Event, newActions } from '../schemas/event.ts';

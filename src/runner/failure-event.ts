@@ -1,5 +1,5 @@
 import { AppError, describeError, originFields } from '../base/errors.ts';
-import { newEvent } from '../core/new-event.ts';
+import { newEvent } from '../core/events/new-event.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';

@@ -1,4 +1,4 @@
-import { ownEvents } from '../core/imported-events.ts';
+import { ownEvents } from '../core/events/imported-events.ts';
 import type { RunContext } from '../core/runtime.ts';
 import { type Content, textOf } from '../schemas/content.ts';
 import { pendingRequests } from '../tools/pending-requests.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError } from '../base/errors.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
-import { activeEvents, wasRewound } from '../core/history.ts';
+import { activeEvents, wasRewound } from '../core/events/history.ts';
 import { pluginsFor } from '../core/hooks.ts';
 import type { LiveInput, ModelRegistry } from '../core/model.ts';
 import { runConfigFor } from '../core/run-config.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import { freezeEvent } from '../core/frozen-event.ts';
+import { freezeEvent } from '../core/events/frozen-event.ts';
 import { hasHook, reviewEvent } from '../core/hooks.ts';
 import type { RunContext } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { definitionOf } from '../agents/definition/llm-definition.ts';
+import type { LlmAgentSpec } from '../agents/definition/llm-spec.ts';
 import { llmAgent } from '../agents/llm-agent.ts';
-import { definitionOf } from '../agents/llm-definition.ts';
-import type { LlmAgentSpec } from '../agents/llm-spec.ts';
 import { indexTree } from '../agents/tree.ts';
 import type { ThrownDetail } from '../base/error-policy.ts';
 import { AppError } from '../base/errors.ts';

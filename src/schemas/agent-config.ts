@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Flag, GenerateContentConfig } from './generate-content-config.ts';
+import { spelled } from './key-case.ts';
 import { agentNameFault, agentNamePattern } from './names.ts';
 import { scriptSchema } from './script.ts';
-import { spelled } from './spelled.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { spelled, spelledOpen } from './spelled.ts';
+import { spelled, spelledOpen } from './key-case.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 /** YAML 1.1 writers say yes and on; quoted truth values are taken for what they say. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentRef, CodeRef } from './agent-config.ts';
 import { Flag } from './generate-content-config.ts';
-import { spelled, spelledOpen } from './spelled.ts';
+import { spelled, spelledOpen } from './key-case.ts';
 
 /** Arguments of an `AgentTool` entry. Go writes `skip_summarization` inside `agent`. */
 export const AgentToolArgs = spelled({

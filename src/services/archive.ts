@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
-import { importedCount } from '../core/imported-events.ts';
+import { importedCount } from '../core/events/imported-events.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Part } from '../schemas/content-schema.ts';
 import { nameFault } from '../schemas/names.ts';

@@ -6,7 +6,7 @@ import { SessionHistory } from './session-history.ts';
 import { SessionIndex, type SessionTraces } from './session-index.ts';
 import { adkSpan, attributesOf, eventIdKey, listedSpan } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
-import { spanBytes, TraceLog } from './trace-log.ts';
+import { spanBytes, TraceLog } from './trace-record.ts';
 import { fits, summarize, type TraceQuery } from './trace-summary.ts';
 
 interface RecorderOptions {

@@ -2,8 +2,8 @@
 
 export { evaluate, type EvaluateOptions, EvaluationFailed } from '../app/evaluate.ts';
 export { createModelRegistry, type ModelRegistryOptions, type OpenModelRegistry } from '../models/registry.ts';
-export { scriptedModel } from '../models/scripted.ts';
-export type { EvalCaseResult, EvalSetResult } from '../schemas/eval-result.ts';
+export { scriptedModel } from '../models/scripted/scripted.ts';
+export type { EvalCaseResult, EvalSetResult } from '../schemas/evaluation/eval-result.ts';
 export type { Script, ScriptRule } from '../schemas/script.ts';
 export { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
 export { InMemoryMemories } from '../services/memories/in-memory.ts';

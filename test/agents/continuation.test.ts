@@ -3,7 +3,7 @@ import { llmAgent } from '../../src/agents/llm-agent.ts';
 import { loopAgent, parallelAgent, sequentialAgent } from '../../src/agents/workflow.ts';
 import type { Model } from '../../src/core/model.ts';
 import type { Agent, Tool } from '../../src/core/runtime.ts';
-import { exitLoop } from '../../src/tools/exit-loop.ts';
+import { exitLoop } from '../../src/tools/built-in/exit-loop.ts';
 import { Conversation, summary } from '../support/fake-run.ts';
 import { text } from '../support/reply-model.ts';
 

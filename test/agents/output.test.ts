@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { LlmAgentSpec } from '../../src/agents/definition/llm-spec.ts';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
 import type { Model } from '../../src/core/model.ts';
 import type { Tool } from '../../src/core/runtime.ts';
 import { Conversation, summary } from '../support/fake-run.ts';

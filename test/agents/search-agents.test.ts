@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import type { Model, ModelRequest, ModelResponse } from '../../src/core/model.ts';
+import { googleSearch } from '../../src/tools/built-in/google-search.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';
-import { googleSearch } from '../../src/tools/google-search.ts';
 import { runAll, say, testRunner } from '../support/run.ts';
 
 const clock = functionTool({ name: 'clock', description: 'Tells the time.', run: () => ({ time: '12:00' }) });

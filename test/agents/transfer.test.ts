@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import type { LlmAgentSpec } from '../../src/agents/definition/llm-spec.ts';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
 import { narrationStart, quoted } from '../../src/agents/request/narration.ts';
 import { sequentialAgent } from '../../src/agents/workflow.ts';
 import type { Agent } from '../../src/core/runtime.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { loopAgent, parallelAgent, sequentialAgent } from '../../src/agents/workflow.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { Agent, RunContext } from '../../src/core/runtime.ts';
 import { newActions } from '../../src/schemas/event.ts';
 import { Conversation, summary } from '../support/fake-run.ts';

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import { definitionOf } from '../../src/agents/definition/llm-definition.ts';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import { definitionOf } from '../../src/agents/llm-definition.ts';
 import { codeSandbox } from '../../src/code/code-sandbox.ts';
-import { javascriptSandbox } from '../../src/code/javascript-sandbox.ts';
-import { pythonSandbox } from '../../src/code/python-sandbox.ts';
+import { javascriptSandbox } from '../../src/code/javascript/javascript-sandbox.ts';
+import { pythonSandbox } from '../../src/code/python/python-sandbox.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
-import { builtInCodeExecutor } from '../../src/tools/built-in-code-execution.ts';
+import { builtInCodeExecutor } from '../../src/tools/built-in/built-in-code-execution.ts';
 import { agentsDir } from '../loaders/agents-dir.ts';
 import { Conversation } from '../support/fake-run.ts';
 import { replyModel, text } from '../support/reply-model.ts';

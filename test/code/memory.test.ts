@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
-import { javascriptSandbox } from '../../src/code/javascript-sandbox.ts';
-import { pythonSandbox } from '../../src/code/python-sandbox.ts';
+import { javascriptSandbox } from '../../src/code/javascript/javascript-sandbox.ts';
+import { pythonSandbox } from '../../src/code/python/python-sandbox.ts';
 import { runIn } from './sandbox-context.ts';
 
 const javascript = javascriptSandbox({ timeoutMs: 60_000 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { javascriptSandbox } from '../../src/code/javascript-sandbox.ts';
+import { javascriptSandbox } from '../../src/code/javascript/javascript-sandbox.ts';
 import { openThreads, runIn, runOf } from './sandbox-context.ts';
 
 const sandbox = javascriptSandbox({ stateful: true, maxSessions: 1, timeoutMs: 1000, maxConcurrent: 3 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { SessionService } from '../../src/core/services.ts';
 import { saying } from '../../src/testing/contracts/events.ts';
 import { type AdkEvent, adkEvent, adkSession, adkSessionHere } from '../support/adk-database.ts';

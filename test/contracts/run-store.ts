@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import { type NewRun, type EnqueuedRun, ranks, type RunStore } from '../../src/core/run-store.ts';
 import type { RunKey } from '../../src/core/runs.ts';
 import type { SessionService } from '../../src/core/services.ts';

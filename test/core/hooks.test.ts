@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { agentTool } from '../../src/agents/agent-tool.ts';
+import type { LlmAgentSpec } from '../../src/agents/definition/llm-spec.ts';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
 import { sequentialAgent } from '../../src/agents/workflow.ts';
 import type { HookName } from '../../src/core/hooks.ts';
 import type { Agent, Plugin, Toolset } from '../../src/core/runtime.ts';

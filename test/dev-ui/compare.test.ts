@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import { type Event, newActions } from '../../src/schemas/event.ts';
 import { listen, says, server } from '../http/server.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { thrownByCall, thrownIn } from '../../dev-ui/src/log/thrown.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import { noBrowser, openPage } from './browser.ts';
 import { copyOfAgents, say, serve } from './served.ts';
 

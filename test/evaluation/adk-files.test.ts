@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { evalFiles } from '../../src/evaluation/eval-files.ts';
 import { EvalResults } from '../../src/evaluation/eval-results.ts';
 import { EvalSets } from '../../src/evaluation/eval-sets.ts';
-import { toolCallsOf } from '../../src/schemas/eval-set.ts';
+import { toolCallsOf } from '../../src/schemas/evaluation/eval-set.ts';
 import { evaluationsOf, neverAborts, requestOf, scratchFolder, weatherApp } from './scene.ts';
 
 // Written by google-adk 2.13.0 for Python.

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { compareRuns } from '../../src/evaluation/compare.ts';
-import { EvalSetResult } from '../../src/schemas/eval-result.ts';
+import { EvalSetResult } from '../../src/schemas/evaluation/eval-result.ts';
 
 const metric = (metricName: string, score: number, evalStatus: number) => ({
   metricName,

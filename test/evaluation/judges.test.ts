@@ -3,8 +3,8 @@ import { chooseMetrics } from '../../src/evaluation/metrics/all-metrics.ts';
 import type { AskModel, ModelQuestion } from '../../src/evaluation/metrics/ask-model.ts';
 import { sentencesOf } from '../../src/evaluation/metrics/hallucinations.ts';
 import { applyMetric } from '../../src/evaluation/metrics/metric.ts';
-import { EvalMetric } from '../../src/schemas/eval-metric.ts';
-import { EvalCase } from '../../src/schemas/eval-set.ts';
+import { EvalMetric } from '../../src/schemas/evaluation/eval-metric.ts';
+import { EvalCase } from '../../src/schemas/evaluation/eval-set.ts';
 import { caseOf, neverAborts, paris } from './scene.ts';
 
 /** A judge that gives these answers in turn, and keeps what it was asked. */

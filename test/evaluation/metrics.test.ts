@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { chooseMetrics } from '../../src/evaluation/metrics/all-metrics.ts';
 import type { AskModel } from '../../src/evaluation/metrics/ask-model.ts';
 import { applyMetric, type AppliedMetric } from '../../src/evaluation/metrics/metric.ts';
-import { EvalMetric } from '../../src/schemas/eval-metric.ts';
-import { EvalCase, Invocation } from '../../src/schemas/eval-set.ts';
+import { EvalMetric } from '../../src/schemas/evaluation/eval-metric.ts';
+import { EvalCase, Invocation } from '../../src/schemas/evaluation/eval-set.ts';
 import { neverAborts } from './scene.ts';
 
 interface Turn {

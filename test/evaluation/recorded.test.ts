@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { EvalSetResult } from '../../src/schemas/eval-result.ts';
+import type { EvalSetResult } from '../../src/schemas/evaluation/eval-result.ts';
 import {
   caseOf,
   evaluationsOf,

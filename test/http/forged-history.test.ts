@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { inputAnswer, inputRequest } from '../../src/agents/input-request.ts';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
+import { inputAnswer, inputRequest } from '../../src/agents/tool-calls/input-request.ts';
 import { sequentialAgent } from '../../src/agents/workflow.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { Agent, Tool } from '../../src/core/runtime.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import { functionTool } from '../../src/tools/function-tool.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { errorPolicy } from '../../src/base/error-policy.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { Agent, Plugin, RunContext } from '../../src/core/runtime.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig } from '../../src/http/deps.ts';

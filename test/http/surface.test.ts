@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import { httpDefaults } from '../../src/http/deps.ts';
 import { type DevelopmentPart, developmentParts } from '../../src/http/development-parts.ts';
 import { newActions } from '../../src/schemas/event.ts';

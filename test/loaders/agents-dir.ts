@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import { agentFolders } from '../../src/loaders/agent-folders.ts';
-import { DirectoryLoader, type DirectoryLoaderOptions } from '../../src/loaders/reloading-loader.ts';
+import { DirectoryLoader, type DirectoryLoaderOptions } from '../../src/loaders/directory-loader.ts';
 
 const made: string[] = [];
 const opened: DirectoryLoader[] = [];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { compiledFolders } from '../../src/loaders/compiled.ts';
-import { DirectoryLoader } from '../../src/loaders/reloading-loader.ts';
+import { DirectoryLoader } from '../../src/loaders/directory-loader.ts';
 import { agentsDir, agentSource, failureOf } from './agents-dir.ts';
 
 it('takes each app from its build output, and runs the source where there is none', async () => {

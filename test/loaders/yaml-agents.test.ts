@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { definitionOf } from '../../src/agents/llm-definition.ts';
+import { definitionOf } from '../../src/agents/definition/llm-definition.ts';
 import type { Agent, Tool, ToolContext } from '../../src/core/runtime.ts';
 import { agentsDir, yamlAgent } from './agents-dir.ts';
 

@@ -3,7 +3,7 @@ import type { Toolset } from '../../src/core/runtime.ts';
 import { mcpSpec } from '../../src/loaders/yaml/mcp-spec.ts';
 import { Registry } from '../../src/loaders/yaml/registry.ts';
 import { McpToolsetArgs } from '../../src/schemas/tool-args.ts';
-import type { McpToolsetSpec } from '../../src/tools/mcp/options.ts';
+import type { McpToolsetSpec } from '../../src/tools/mcp/connection/options.ts';
 import { toolContext } from '../tools/contexts.ts';
 import { HttpMcpServer } from '../tools/mcp/http-server.ts';
 import { agentsDir, yamlAgent } from './agents-dir.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ModelRequest, ModelResponse, ModelRetry } from '../../src/core/model.ts';
 import { createModelRegistry } from '../../src/models/registry.ts';
 import { routedModel } from '../../src/models/routed.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/scripted/scripted.ts';
 import type { ScriptError } from '../../src/schemas/script.ts';
 
 const down: ScriptError = { code: 'UNAVAILABLE', throw: true };

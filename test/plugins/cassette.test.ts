@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readCassette, type Recording, writeCassette } from '../../src/plugins/replay/cassette.ts';
-import { camelKeys, snakeKeys } from '../../src/plugins/replay/spelling.ts';
+import { camelKeys, snakeKeys } from '../../src/plugins/replay/key-case.ts';
 
 let root: string;
 beforeEach(async () => (root = await mkdtemp(join(tmpdir(), 'cassette-'))));

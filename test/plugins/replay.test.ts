@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
 import type { Model } from '../../src/core/model.ts';
 import type { Agent } from '../../src/core/runtime.ts';
-import { scriptedModel } from '../../src/models/scripted.ts';
+import { scriptedModel } from '../../src/models/scripted/scripted.ts';
 import { recordPlugin } from '../../src/plugins/replay/record.ts';
 import { replayPlugin } from '../../src/plugins/replay/replay.ts';
 import type { Event } from '../../src/schemas/event.ts';

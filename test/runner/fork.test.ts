@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { Agent, Tool } from '../../src/core/runtime.ts';
 import type { Part } from '../../src/schemas/content.ts';
 import { functionResponses, newActions } from '../../src/schemas/event.ts';

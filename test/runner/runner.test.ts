@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { runSubAgent } from '../../src/agents/enter.ts';
+import { runSubAgent } from '../../src/agents/run-sub-agent.ts';
 import { delay } from '../../src/base/abort.ts';
 import { AppError } from '../../src/base/errors.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { Agent, Plugin } from '../../src/core/runtime.ts';
 import { textContent, textOf } from '../../src/schemas/content.ts';
 import { newActions } from '../../src/schemas/event.ts';

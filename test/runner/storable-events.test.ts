@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import { newEvent } from '../../src/core/new-event.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { Agent, RunContext, ToolContext } from '../../src/core/runtime.ts';
 import { type Event, eventJson, newActions } from '../../src/schemas/event.ts';
 import type { SessionKey } from '../../src/schemas/session.ts';

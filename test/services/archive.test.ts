@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { isImported } from '../../src/core/imported-events.ts';
+import { isImported } from '../../src/core/events/imported-events.ts';
 import { exportLines, importLines } from '../../src/services/archive.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { openServices } from '../../src/services/open-services.ts';

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ranks } from '../../src/core/run-store.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
-import { FileArtifacts } from '../../src/services/artifacts/files.ts';
+import { FileArtifacts } from '../../src/services/artifacts/files/files.ts';
 import { oldVersions } from '../../src/services/artifacts/old-versions.ts';
 import { openServices } from '../../src/services/open-services.ts';
 import { PostgresDatabase } from '../../src/services/postgres/database.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { runSubAgent } from '../../src/agents/enter.ts';
+import { runSubAgent } from '../../src/agents/run-sub-agent.ts';
 import { indexTree } from '../../src/agents/tree.ts';
-import { withoutCredentials } from '../../src/core/credential-answers.ts';
+import { withoutCredentials } from '../../src/core/events/credential-answers.ts';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { ModelRegistry } from '../../src/core/model.ts';
-import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, App, Plugin, RunContext } from '../../src/core/runtime.ts';
 import type { ArtifactService, MemoryService } from '../../src/core/services.ts';
 import type { Content } from '../../src/schemas/content.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { newEvent } from '../../src/core/events/new-event.ts';
 import type { ModelRegistry } from '../../src/core/model.ts';
-import { newEvent } from '../../src/core/new-event.ts';
 import type { Agent, App, RunContext } from '../../src/core/runtime.ts';
 import { Runner, type RunnerOptions } from '../../src/runner/runner.ts';
 import { textContent } from '../../src/schemas/content.ts';

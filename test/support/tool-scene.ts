@@ -1,5 +1,5 @@
+import type { LlmAgentSpec } from '../../src/agents/definition/llm-spec.ts';
 import { llmAgent } from '../../src/agents/llm-agent.ts';
-import type { LlmAgentSpec } from '../../src/agents/llm-spec.ts';
 import type { Tool } from '../../src/core/runtime.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { RunConfig } from '../../src/schemas/run.ts';

@@ -1,12 +1,12 @@
-import type { EvalMetric, MetricInfo } from '../../../src/schemas/eval-metric.ts';
+import type { EvalMetric, MetricInfo } from '../../../src/schemas/evaluation/eval-metric.ts';
 import type {
   EvalCaseResult,
   EvalRunSummary,
   EvalSetResult,
   RunComparison,
   RunEvalRequest,
-} from '../../../src/schemas/eval-result.ts';
-import type { EvalCase, EvalSet } from '../../../src/schemas/eval-set.ts';
+} from '../../../src/schemas/evaluation/eval-result.ts';
+import type { EvalCase, EvalSet } from '../../../src/schemas/evaluation/eval-set.ts';
 import type { SessionKey } from '../../../src/schemas/session.ts';
 import { framesOf } from './frames.ts';
 import { ApiError, getJson, path, request, sendJson } from './server.ts';

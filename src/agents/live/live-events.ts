@@ -1,13 +1,13 @@
 import { define } from '../../base/json.ts';
+import { newEvent } from '../../core/events/new-event.ts';
 import type { ModelRequest, ModelResponse, ModelRetry } from '../../core/model.ts';
-import { newEvent } from '../../core/new-event.ts';
 import type { RunContext, Tool } from '../../core/runtime.ts';
 import { type Content, functionCallsOf, textOf } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { OpenSpan } from '../../telemetry/spans.ts';
 import { CallIds, longRunningIds } from '../call-ids.ts';
-import type { LlmDefinition } from '../llm-definition.ts';
-import { recordResponse, recordRequest, openModelSpan, retryRecorder } from '../model-span.ts';
+import type { LlmDefinition } from '../definition/llm-definition.ts';
+import { recordResponse, recordRequest, openModelSpan, retryRecorder } from '../model-calls/model-span.ts';
 import type { ContentsSource } from '../request/request-text.ts';
 
 interface LiveEventsOptions {

@@ -1,11 +1,11 @@
 import type { LiveInput, Model } from '../../core/model.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import type { Event } from '../../schemas/event.ts';
-import { enterLive } from '../enter.ts';
-import { joinSections } from '../instructions.ts';
-import type { LlmDefinition } from '../llm-definition.ts';
+import { joinSections } from '../definition/instructions.ts';
+import type { LlmDefinition } from '../definition/llm-definition.ts';
 import { type LlmPlan, modelFor, planFor } from '../llm-plan.ts';
-import { stepTools } from '../step-tools.ts';
+import { enterLive } from '../run-sub-agent.ts';
+import { stepTools } from '../tool-calls/step-tools.ts';
 import { transferTarget } from '../transfer.ts';
 import { type ConnectedModel, converse } from './conversation.ts';
 import { HandoverInput } from './handover-input.ts';

@@ -1,5 +1,5 @@
+import { newEvent } from '../../core/events/new-event.ts';
 import type { LiveInput } from '../../core/model.ts';
-import { newEvent } from '../../core/new-event.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';

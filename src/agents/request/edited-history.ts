@@ -1,4 +1,4 @@
-import { activeEvents } from '../../core/history.ts';
+import { activeEvents } from '../../core/events/history.ts';
 import { type Event, newActions } from '../../schemas/event.ts';
 
 /** Whether an event edits the history: a compaction sums events up, a rewind hides them. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../base/closest.ts';
 import { AppError } from '../../base/errors.ts';
 import type { CustomMetrics } from '../../core/custom-metric.ts';
-import type { EvalMetric, MetricInfo } from '../../schemas/eval-metric.ts';
+import type { EvalMetric, MetricInfo } from '../../schemas/evaluation/eval-metric.ts';
 import { adapted, customMetric } from './custom.ts';
 import { hallucinations } from './hallucinations.ts';
 import { cost, latency, modelCallCount, tokenUsage, toolCallCount } from './limits.ts';

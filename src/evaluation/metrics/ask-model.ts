@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ModelRegistry } from '../../core/model.ts';
-import { scriptedModel } from '../../models/scripted.ts';
+import { scriptedModel } from '../../models/scripted/scripted.ts';
 import { textContent, textOf } from '../../schemas/content.ts';
 import type { Script } from '../../schemas/script.ts';
 

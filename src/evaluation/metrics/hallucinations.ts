@@ -1,4 +1,4 @@
-import type { Invocation } from '../../schemas/eval-set.ts';
+import type { Invocation } from '../../schemas/evaluation/eval-set.ts';
 import { sampled } from './judge.ts';
 import { byTurn, meanOf, type Metric, metricInfo, type TurnScore } from './metric.ts';
 import { answerOf, questionOf, stepsText } from './texts.ts';

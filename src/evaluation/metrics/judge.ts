@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { defaultModel } from '../../core/model.ts';
-import type { JudgeModelOptions } from '../../schemas/eval-metric.ts';
+import type { JudgeModelOptions } from '../../schemas/evaluation/eval-metric.ts';
 import type { MetricInput, TurnScore } from './metric.ts';
 
 const defaultSamples = 5;

@@ -1,4 +1,4 @@
-import { type Invocation, toolCallsOf } from '../../schemas/eval-set.ts';
+import { type Invocation, toolCallsOf } from '../../schemas/evaluation/eval-set.ts';
 import type { Price, Prices } from '../../schemas/prices.ts';
 import { byTurn, type Metric, metricInfo, type MetricInput, type TurnScore } from './metric.ts';
 

@@ -8,8 +8,8 @@ import {
   type EvalStatus,
   type MetricInfo,
   type RubricScore,
-} from '../../schemas/eval-metric.ts';
-import type { EvalCase, Invocation } from '../../schemas/eval-set.ts';
+} from '../../schemas/evaluation/eval-metric.ts';
+import type { EvalCase, Invocation } from '../../schemas/evaluation/eval-set.ts';
 import type { Prices } from '../../schemas/prices.ts';
 import type { AskModel } from './ask-model.ts';
 

@@ -1,4 +1,4 @@
-import type { Invocation } from '../../schemas/eval-set.ts';
+import type { Invocation } from '../../schemas/evaluation/eval-set.ts';
 import { jsonField, majority, sampled, type Verdict } from './judge.ts';
 import { byTurn, comparing, type Metric, metricInfo } from './metric.ts';
 import { answerOf, questionOf } from './texts.ts';

@@ -1,5 +1,5 @@
-import type { RubricScore } from '../../schemas/eval-metric.ts';
-import type { Invocation, Rubric } from '../../schemas/eval-set.ts';
+import type { RubricScore } from '../../schemas/evaluation/eval-metric.ts';
+import type { Invocation, Rubric } from '../../schemas/evaluation/eval-set.ts';
 import { jsonField, sampled } from './judge.ts';
 import { byTurn, type Metric, metricInfo, type MetricInput, type TurnScore } from './metric.ts';
 import { answerOf, questionOf, stepsText } from './texts.ts';

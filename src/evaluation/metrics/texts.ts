@@ -1,5 +1,5 @@
 import { type Content, type FunctionCall, textOf } from '../../schemas/content.ts';
-import { type Invocation, toolCallsOf, toolResponsesOf } from '../../schemas/eval-set.ts';
+import { type Invocation, toolCallsOf, toolResponsesOf } from '../../schemas/evaluation/eval-set.ts';
 
 const shownLength = 200;
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FunctionCall } from '../../schemas/content.ts';
-import type { MatchType } from '../../schemas/eval-metric.ts';
-import { toolCallsOf } from '../../schemas/eval-set.ts';
+import type { MatchType } from '../../schemas/evaluation/eval-metric.ts';
+import { toolCallsOf } from '../../schemas/evaluation/eval-set.ts';
 import { comparing, type Metric, metricInfo } from './metric.ts';
 import { callText } from './texts.ts';
 

@@ -1,6 +1,6 @@
 import type { Agent, App, Tool, Toolset } from '../../core/runtime.ts';
 import type { AgentGraph, AppTool, GraphEdge, GraphNode, GraphTool } from '../../schemas/extensions.ts';
-import { agentsOf } from '../agent-tree.ts';
+import { agentsOf } from '../views/agent-tree.ts';
 
 /** Describes the agents of an app for drawing. An agent that stands in two places is two nodes. */
 export function agentGraph({ rootAgent, readme }: App): AgentGraph {

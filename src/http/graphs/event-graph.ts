@@ -1,6 +1,6 @@
 import type { Agent } from '../../core/runtime.ts';
 import { type Event, functionCalls, functionResponses } from '../../schemas/event.ts';
-import { agentsOf, toolNamesOf } from '../agent-tree.ts';
+import { agentsOf, toolNamesOf } from '../views/agent-tree.ts';
 import { type Attributes, DotWriter } from './dot.ts';
 import { type Ends, isWorkflow, linkMembers } from './links.ts';
 

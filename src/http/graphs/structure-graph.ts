@@ -1,5 +1,5 @@
 import type { Agent } from '../../core/runtime.ts';
-import { toolNamesOf } from '../agent-tree.ts';
+import { toolNamesOf } from '../views/agent-tree.ts';
 import { type Attributes, DotWriter } from './dot.ts';
 import { linkMembers } from './links.ts';
 

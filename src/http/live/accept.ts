@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { ErrorPolicy } from '../../base/error-policy.ts';
@@ -42,9 +42,3 @@ function tellFailure(
     log.info({ reason: error.message, requestId }, 'WebSocket broken');
   }
 }
-
-/**
- * Whether a request asks to become a WebSocket. Others ask for protocols that the server does not support (Java's client
- * for HTTP/2) and accept a plain response.
- */
-export const isUpgrade = ({ upgrade }: IncomingHttpHeaders): boolean => upgrade?.toLowerCase() === 'websocket';

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { LiveInput } from '../../core/model.ts';
 import { LiveRequest } from '../../schemas/run.ts';
-import { parseJson } from '../json-body.ts';
+import { parseJson } from '../requests/json-body.ts';
 import { parse } from '../validation.ts';
 
 /** A parsed frame of a live client. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { AgentLoader } from '../../core/runtime.ts';
 import { AgentGraph, AppTool, ToolOutcome, ToolTrial } from '../../schemas/extensions.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { HttpDeps } from '../deps.ts';
 import { agentGraph, appTools } from '../graphs/agent-graph.ts';
-import { openRequests } from '../open-requests.ts';
 import { type Operation, operation } from '../operation.ts';
-import { AppParams } from '../path-params.ts';
+import { clientSignal } from '../requests/client-signal.ts';
+import { AppParams } from '../requests/path-params.ts';
+import { openRequests } from '../views/open-requests.ts';
 
 const tag = 'Apps';
 

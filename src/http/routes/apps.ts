@@ -5,9 +5,9 @@ import { yieldWhenDue } from '../../base/event-loop.ts';
 import type { AgentLoader, App } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { AppSummary } from '../../schemas/records.ts';
-import { agentsOf, functionDeclarationsOf } from '../agent-tree.ts';
 import { type Operation, operation } from '../operation.ts';
-import { AppParams, QueryFlag } from '../path-params.ts';
+import { AppParams, QueryFlag } from '../requests/path-params.ts';
+import { agentsOf, functionDeclarationsOf } from '../views/agent-tree.ts';
 
 const tag = 'Apps';
 const ListQuery = lenient({ detailed: QueryFlag.optional(), relativePath: z.unknown().optional() });

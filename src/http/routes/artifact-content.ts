@@ -6,10 +6,10 @@ import { AppError } from '../../base/errors.ts';
 import type { ArtifactService, Services, StoredContent } from '../../core/services.ts';
 import { ArtifactVersion } from '../../schemas/records.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { byteRange, matchesTag } from '../byte-ranges.ts';
 import { type Call, type Operation, operation } from '../operation.ts';
-import { ArtifactParams } from '../path-params.ts';
-import { sendBytes } from '../streamed-body.ts';
+import { byteRange, matchesTag } from '../requests/byte-ranges.ts';
+import { ArtifactParams } from '../requests/path-params.ts';
+import { sendBytes } from '../responses/streamed-body.ts';
 
 interface ContentRoutes {
   readonly services: Services;

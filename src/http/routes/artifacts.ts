@@ -7,7 +7,7 @@ import { ArtifactName } from '../../schemas/names.ts';
 import { ArtifactVersion } from '../../schemas/records.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import { type Call, type Operation, operation } from '../operation.ts';
-import { ArtifactParams, QueryCount, SessionParams, Version } from '../path-params.ts';
+import { ArtifactParams, QueryCount, SessionParams, Version } from '../requests/path-params.ts';
 import { openContent, sendContent } from './artifact-content.ts';
 
 const list = '/apps/{appName}/users/{userId}/sessions/{sessionId}/artifacts';

@@ -6,8 +6,8 @@ import { Session, State } from '../../schemas/session-schema.ts';
 import type { SessionBrancher } from '../deps.ts';
 import type { DevelopmentPart } from '../development-parts.ts';
 import { type Operation, operation } from '../operation.ts';
-import { SessionParams } from '../path-params.ts';
-import { sendSession } from '../send-session.ts';
+import { SessionParams } from '../requests/path-params.ts';
+import { sendSession } from '../responses/send-session.ts';
 import type { WriteRights } from '../surface.ts';
 
 const one = '/apps/{appName}/users/{userId}/sessions/{sessionId}';

@@ -4,7 +4,7 @@ import { PriceTable, type Prices } from '../../schemas/prices.ts';
 import { type HttpConfig, httpDefaults, type StoreKinds } from '../deps.ts';
 import type { DevelopmentPart } from '../development-parts.ts';
 import { type Operation, operation } from '../operation.ts';
-import { sessionsPerPage } from '../session-summaries.ts';
+import { sessionsPerPage } from '../views/session-summaries.ts';
 import { tracesPerPage } from './trace-list.ts';
 
 interface CapabilityRoutes {

@@ -4,11 +4,11 @@ import type { Agent, AgentLoader } from '../../core/runtime.ts';
 import type { SessionService } from '../../core/services.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { GraphResponse } from '../../schemas/records.ts';
-import { toolNamesOf } from '../agent-tree.ts';
 import { eventGraph } from '../graphs/event-graph.ts';
 import { agentAt, levelsOf, structureGraph } from '../graphs/structure-graph.ts';
 import { type Operation, operation } from '../operation.ts';
-import { AppParams, EventParams, QueryFlag } from '../path-params.ts';
+import { AppParams, EventParams, QueryFlag } from '../requests/path-params.ts';
+import { toolNamesOf } from '../views/agent-tree.ts';
 
 interface GraphRoutes {
   readonly loader: AgentLoader;

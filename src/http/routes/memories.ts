@@ -5,7 +5,7 @@ import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { MemoryEntry } from '../../schemas/records.ts';
 import { type Operation, operation } from '../operation.ts';
-import { UserParams } from '../path-params.ts';
+import { UserParams } from '../requests/path-params.ts';
 
 const MemoryRequest = lenient({ sessionId: Name });
 const MemoryQuery = lenient({ q: z.string() });

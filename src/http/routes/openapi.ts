@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageSecurityHeaders } from '../content-security-policy.ts';
+import { pageSecurityHeaders } from '../guards/content-security-policy.ts';
 import { type OpenApiDocument, openApiDocument } from '../openapi/document.ts';
 import { apiPage } from '../openapi/page.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';

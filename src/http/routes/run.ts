@@ -7,12 +7,12 @@ import { Event } from '../../schemas/event-schema.ts';
 import { eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { ActiveRuns } from '../active-runs.ts';
-import { clientSignal } from '../client-signal.ts';
-import { runRequestFor } from '../default-app.ts';
 import type { RunStarter } from '../deps.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
-import { idempotencyKeyOf, setRunIdHeader } from '../run-headers.ts';
-import { sendFrames, sendRun, type SseOptions } from '../sse.ts';
+import { clientSignal } from '../requests/client-signal.ts';
+import { runRequestFor } from '../requests/default-app.ts';
+import { idempotencyKeyOf, setRunIdHeader } from '../responses/run-headers.ts';
+import { sendFrames, sendRun, type SseOptions } from '../responses/sse.ts';
 import type { WriteRights } from '../surface.ts';
 
 interface RunRoutes {

@@ -5,12 +5,12 @@ import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { Run, RunStatus } from '../../schemas/run-record.ts';
 import { RunBody } from '../../schemas/run.ts';
-import { clientSignal } from '../client-signal.ts';
 import { type Operation, operation } from '../operation.ts';
-import { QueryCount, SessionParams } from '../path-params.ts';
-import { idempotencyKeyOf, setRunIdHeader } from '../run-headers.ts';
-import { sendFrames, type SseOptions } from '../sse.ts';
-import { readPosition } from '../stream-position.ts';
+import { clientSignal } from '../requests/client-signal.ts';
+import { QueryCount, SessionParams } from '../requests/path-params.ts';
+import { idempotencyKeyOf, setRunIdHeader } from '../responses/run-headers.ts';
+import { sendFrames, type SseOptions } from '../responses/sse.ts';
+import { readPosition } from '../responses/stream-position.ts';
 import type { WriteRights } from '../surface.ts';
 
 interface RunResourceRoutes {

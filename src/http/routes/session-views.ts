@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
-import { activeEvents } from '../../core/history.ts';
+import { activeEvents } from '../../core/events/history.ts';
 import type { Services } from '../../core/services.ts';
 import { IndexedArtifact, OpenRequests, SessionSummaries } from '../../schemas/extensions.ts';
 import { lenient } from '../../schemas/lenient.ts';
-import { artifactIndex } from '../artifact-index.ts';
-import { openRequests } from '../open-requests.ts';
 import { type Operation, operation } from '../operation.ts';
-import { QueryCount, SessionParams, UserParams } from '../path-params.ts';
-import { sessionSummaries } from '../session-summaries.ts';
+import { QueryCount, SessionParams, UserParams } from '../requests/path-params.ts';
+import { artifactIndex } from '../views/artifact-index.ts';
+import { openRequests } from '../views/open-requests.ts';
+import { sessionSummaries } from '../views/session-summaries.ts';
 
 const user = '/apps/{appName}/users/{userId}';
 const one = `${user}/sessions/{sessionId}`;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { newEvent } from '../../core/new-event.ts';
+import { newEvent } from '../../core/events/new-event.ts';
 import type { Runs } from '../../core/runs.ts';
 import type { AgentLoader } from '../../core/runtime.ts';
 import type { Services, SessionReading } from '../../core/services.ts';
@@ -15,10 +15,10 @@ import { Session, SessionPatch, SessionRequest } from '../../schemas/session-sch
 import type { GetSessionConfig, SessionKey } from '../../schemas/session.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
-import { openPageToken, pageTokenFor } from '../page-token.ts';
-import { QueryCount, QuerySeconds, QuerySize, SessionParams, UserParams } from '../path-params.ts';
-import { sendEventPage, sendSession } from '../send-session.ts';
-import { listPieces, sendJsonStream } from '../streamed-body.ts';
+import { openPageToken, pageTokenFor } from '../requests/page-token.ts';
+import { QueryCount, QuerySeconds, QuerySize, SessionParams, UserParams } from '../requests/path-params.ts';
+import { sendEventPage, sendSession } from '../responses/send-session.ts';
+import { listPieces, sendJsonStream } from '../responses/streamed-body.ts';
 import type { WriteRights } from '../surface.ts';
 import { parse } from '../validation.ts';
 

@@ -5,8 +5,8 @@ import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
-import { QueryCount } from '../path-params.ts';
-import { sendWithSpans } from '../send-spans.ts';
+import { QueryCount } from '../requests/path-params.ts';
+import { sendWithSpans } from '../responses/send-spans.ts';
 
 export const tracesPerPage = 200;
 const defaultPageSize = 50;

@@ -4,7 +4,7 @@ import { Name } from '../../schemas/names.ts';
 import { TraceSpan } from '../../schemas/records.ts';
 import type { TraceReader } from '../deps.ts';
 import { type Operation, operation } from '../operation.ts';
-import { sendSpans } from '../send-spans.ts';
+import { sendSpans } from '../responses/send-spans.ts';
 
 const tag = 'Traces';
 /** In the newer spelling. */

@@ -1,5 +1,5 @@
+import type { LlmAgentSpec } from '../../agents/definition/llm-spec.ts';
 import { llmAgent } from '../../agents/llm-agent.ts';
-import type { LlmAgentSpec } from '../../agents/llm-spec.ts';
 import { loopAgent, parallelAgent, sequentialAgent } from '../../agents/workflow.ts';
 import { didYouMean } from '../../base/closest.ts';
 import { AppError } from '../../base/errors.ts';
@@ -14,8 +14,8 @@ import {
   type LlmAgentConfig,
   SubAgents,
 } from '../../schemas/agent-config.ts';
+import { spelledLike } from '../../schemas/key-case.ts';
 import { isIdentifier } from '../../schemas/names.ts';
-import { spelledLike } from '../../schemas/spelled.ts';
 import type { Reach } from '../../tools/reach.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';

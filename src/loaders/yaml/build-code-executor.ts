@@ -1,11 +1,11 @@
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { codeSandbox } from '../../code/code-sandbox.ts';
-import { javascriptSandbox } from '../../code/javascript-sandbox.ts';
-import { pythonSandbox } from '../../code/python-sandbox.ts';
+import { javascriptSandbox } from '../../code/javascript/javascript-sandbox.ts';
+import { pythonSandbox } from '../../code/python/python-sandbox.ts';
 import type { CodeExecutor } from '../../core/code-executor.ts';
 import type { CodeExecutorConfig } from '../../schemas/agent-config.ts';
-import { builtInCodeExecutor } from '../../tools/built-in-code-execution.ts';
+import { builtInCodeExecutor } from '../../tools/built-in/built-in-code-execution.ts';
 import type { Registry } from './registry.ts';
 
 type Maker = (args?: JsonObject) => CodeExecutor;

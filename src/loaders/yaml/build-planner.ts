@@ -1,8 +1,8 @@
-import { builtInPlanner, type Planner, planReActPlanner } from '../../agents/planners.ts';
+import { builtInPlanner, type Planner, planReActPlanner } from '../../agents/definition/planners.ts';
 import { AppError } from '../../base/errors.ts';
 import type { PlannerConfig } from '../../schemas/agent-config.ts';
 import { ThinkingConfig } from '../../schemas/generate-content-config.ts';
-import { spelled } from '../../schemas/spelled.ts';
+import { spelled } from '../../schemas/key-case.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
 import { placed } from './placed.ts';

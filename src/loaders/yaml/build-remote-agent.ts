@@ -1,5 +1,5 @@
 import { cardOf } from '../../a2a/agent-card.ts';
-import { remoteAgent, type RemoteAgentSpec } from '../../agents/remote-agent.ts';
+import { remoteAgent, type RemoteAgentSpec } from '../../agents/remote/remote-agent.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { Agent } from '../../core/runtime.ts';
 import type { RemoteAgentConfig } from '../../schemas/agent-config.ts';

@@ -11,8 +11,8 @@ import {
   McpToolsetArgs,
   timesInMilliseconds,
 } from '../../schemas/tool-args.ts';
-import { builtInTools } from '../../tools/built-ins.ts';
-import { type ExampleProvider, exampleTool } from '../../tools/example-tool.ts';
+import { builtInTools } from '../../tools/built-in/built-ins.ts';
+import { type ExampleProvider, exampleTool } from '../../tools/built-in/example-tool.ts';
 import { functionTool } from '../../tools/function-tool.ts';
 import { mcpToolset } from '../../tools/mcp/mcp-toolset.ts';
 import type { Reach } from '../../tools/reach.ts';

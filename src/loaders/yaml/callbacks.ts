@@ -1,7 +1,7 @@
-import type { LlmAgentSpec } from '../../agents/llm-spec.ts';
+import type { LlmAgentSpec } from '../../agents/definition/llm-spec.ts';
 import { AppError } from '../../base/errors.ts';
 import type { CodeRef } from '../../schemas/agent-config.ts';
-import { snakeCase } from '../../schemas/spelled.ts';
+import { snakeCase } from '../../schemas/key-case.ts';
 import type { YamlFile } from './document.ts';
 import { Faults } from './faults.ts';
 import { placed } from './placed.ts';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isLoopback, isPublicAddress } from '../../base/addresses.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { agentClassOf, agentConfigs } from '../../schemas/agent-config.ts';
-import { spelledLike } from '../../schemas/spelled.ts';
+import { spelledLike } from '../../schemas/key-case.ts';
 import type { Reach } from '../../tools/reach.ts';
 import { check } from './check.ts';
 import { readYaml, type YamlFile } from './document.ts';

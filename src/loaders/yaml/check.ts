@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../../base/json.ts';
-import { snakeCase, spelledLike } from '../../schemas/spelled.ts';
+import { snakeCase, spelledLike } from '../../schemas/key-case.ts';
 import { locatedError } from '../located-error.ts';
 import type { YamlFile } from './document.ts';
 

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument, visit } from 'yaml';
 import type { AppError } from '../../base/errors.ts';
-import { spelledLike } from '../../schemas/spelled.ts';
+import { spelledLike } from '../../schemas/key-case.ts';
 import { locatedError } from '../located-error.ts';
 
 const maxLength = 1_000_000;

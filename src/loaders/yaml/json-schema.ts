@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { agentConfigs, orTextMark } from '../../schemas/agent-config.ts';
-import { snakeCase } from '../../schemas/spelled.ts';
+import { snakeCase } from '../../schemas/key-case.ts';
 
 /**
  * The format of agent files as JSON Schema, for editors: keys in snake_case; camelCase keys are accepted but not

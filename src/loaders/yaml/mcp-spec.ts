@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { McpToolsetArgs } from '../../schemas/tool-args.ts';
-import type { McpConnectionSpec, McpToolsetSpec } from '../../tools/mcp/options.ts';
+import type { McpConnectionSpec, McpToolsetSpec } from '../../tools/mcp/connection/options.ts';
 import type { Registry } from './registry.ts';
 
 type HeaderProvider = NonNullable<McpToolsetSpec['headers']>;

@@ -6,7 +6,7 @@ import { diskFailure } from '../../base/disk-failure.ts';
 import { AppError, errorText } from '../../base/errors.ts';
 import { responseSchema } from '../../schemas/event-schema.ts';
 import { lenient } from '../../schemas/lenient.ts';
-import { camelKeys, snakeKeys } from './spelling.ts';
+import { camelKeys, snakeKeys } from './key-case.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const Response = responseSchema();

@@ -1,5 +1,5 @@
 import { errorText } from '../../base/errors.ts';
-import { newEvent } from '../../core/new-event.ts';
+import { newEvent } from '../../core/events/new-event.ts';
 import type { RunContext } from '../../core/runtime.ts';
 import type { ArtifactService } from '../../core/services.ts';
 import type { Blob } from '../../schemas/content.ts';

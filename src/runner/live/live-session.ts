@@ -1,10 +1,10 @@
-import { enterLive } from '../../agents/enter.ts';
 import { HandoverInput } from '../../agents/live/handover-input.ts';
+import { enterLive } from '../../agents/run-sub-agent.ts';
 import { indexTree } from '../../agents/tree.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
+import { newEvent } from '../../core/events/new-event.ts';
 import { firstResult, hasHook } from '../../core/hooks.ts';
 import type { LiveInput } from '../../core/model.ts';
-import { newEvent } from '../../core/new-event.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import type { Content } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';

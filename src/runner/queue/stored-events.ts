@@ -1,4 +1,4 @@
-import { eventsOf } from '../../core/event-pages.ts';
+import { eventsOf } from '../../core/events/event-pages.ts';
 import { isShown } from '../../core/run-status.ts';
 import type { StreamedEvent, RunKey } from '../../core/runs.ts';
 import type { SessionService } from '../../core/services.ts';

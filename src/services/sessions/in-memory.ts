@@ -3,7 +3,7 @@ import { yieldWhenDue } from '../../base/event-loop.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 import { roughSize } from '../../base/rough-size.ts';
-import { markImported } from '../../core/imported-events.ts';
+import { markImported } from '../../core/events/imported-events.ts';
 import type { EventPage, NewSession, SessionService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
-import { markImported } from '../../core/imported-events.ts';
+import { markImported } from '../../core/events/imported-events.ts';
 import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService } from '../../core/services.ts';
 import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';

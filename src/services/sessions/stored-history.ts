@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze } from '../../base/json.ts';
 import { roughSize } from '../../base/rough-size.ts';
-import { shareEmptyMaps } from '../../core/frozen-event.ts';
+import { shareEmptyMaps } from '../../core/events/frozen-event.ts';
 import type { EventPage } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';

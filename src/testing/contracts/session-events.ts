@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isImported } from '../../core/imported-events.ts';
+import { isImported } from '../../core/events/imported-events.ts';
 import type { SessionService } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { Event } from '../../schemas/event.ts';

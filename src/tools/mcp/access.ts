@@ -7,7 +7,7 @@ import { CredentialSource } from '../auth/credential-source.ts';
 import { pendingCredential } from '../authenticated-tool.ts';
 import { functionTool } from '../function-tool.ts';
 import { reachOf } from '../reach.ts';
-import { headerMap, type Headers, type McpOptions } from './options.ts';
+import { headerMap, type Headers, type McpOptions } from './connection/options.ts';
 
 /** The call waits for the user, and runs again with the answer. `response` is the tool's response until then. */
 export class AwaitingUser {

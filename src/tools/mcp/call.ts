@@ -3,10 +3,10 @@ import { AppError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ToolContext } from '../../core/runtime.ts';
 import { type McpAccess, AwaitingUser } from './access.ts';
-import type { McpOptions } from './options.ts';
-import type { SessionPool } from './pool.ts';
+import type { McpOptions } from './connection/options.ts';
+import type { SessionPool } from './connection/pool.ts';
+import type { McpSession, RequestLimit } from './connection/session.ts';
 import { ServerRequests } from './server-requests.ts';
-import type { McpSession, RequestLimit } from './session.ts';
 
 /** Shared by the calls of one toolset. */
 export interface CallEnvironment {

@@ -2,9 +2,9 @@ import { abortable } from '../../base/abort.ts';
 import { AppError, errorText } from '../../base/errors.ts';
 import type { RunLog } from '../../core/runtime.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import type { McpOptions } from './options.ts';
-import { backoffAfter, type SessionPool, type SessionSlot } from './pool.ts';
-import type { ListKind, McpSession, RequestLimit } from './session.ts';
+import type { McpOptions } from './connection/options.ts';
+import { backoffAfter, type SessionPool, type SessionSlot } from './connection/pool.ts';
+import type { ListKind, McpSession, RequestLimit } from './connection/session.ts';
 
 /** Real servers list less; this ends endless lists. */
 const maxPages = 64;

@@ -2,7 +2,7 @@ import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/
 import type { ReadonlyContext, Toolset } from '../../core/runtime.ts';
 import { filteredToolset } from '../filtered-toolset.ts';
 import { McpAccess } from './access.ts';
-import { mcpOptions, type McpToolsetSpec, usableName } from './options.ts';
+import { mcpOptions, type McpToolsetSpec, usableName } from './connection/options.ts';
 import type { McpPrompt } from './prompts.ts';
 import type { McpResource } from './resources.ts';
 import type { McpServer } from './server.ts';

@@ -7,8 +7,8 @@ import type {
 import { isJsonObject, type JsonObject, toJson } from '../../base/json.ts';
 import type { ToolContext } from '../../core/runtime.ts';
 import { compileJsonSchema } from '../json-schema-check.ts';
-import type { RequestHandler } from './active-calls.ts';
-import type { McpOptions } from './options.ts';
+import type { RequestHandler } from './connection/active-calls.ts';
+import type { McpOptions } from './connection/options.ts';
 import { askAgentModel, samplingTexts } from './sampling.ts';
 import { type UserAnswer, answersFor, isSameQuestion } from './user-answers.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/errors.ts';
 import { jsonFault, type JsonObject } from '../../base/json.ts';
 import type { RunLog, Tool, ToolContext } from '../../core/runtime.ts';
-import { type McpOptions, usableName } from './options.ts';
+import { type McpOptions, usableName } from './connection/options.ts';
 
 /** The required form of a server's tool. Members that models do not see may be anything. */
 const ServerTool = z.looseObject({

@@ -4,15 +4,15 @@ import type { JsonObject } from '../../base/json.ts';
 import type { ReadonlyContext, Tool, ToolContext } from '../../core/runtime.ts';
 import { AwaitingUser, type McpAccess } from './access.ts';
 import { type CallEnvironment, callServer } from './call.ts';
+import { type McpOptions, usableName } from './connection/options.ts';
+import { SessionPool, type SessionSlot } from './connection/pool.ts';
+import type { ListKind, McpSession, RequestLimit } from './connection/session.ts';
 import { McpLists } from './lists.ts';
 import { mediaTool } from './media.ts';
-import { type McpOptions, usableName } from './options.ts';
-import { SessionPool, type SessionSlot } from './pool.ts';
 import { McpPrompt, promptTool } from './prompts.ts';
 import { McpResource, resourceTool } from './resources.ts';
 import { toolResponse } from './result.ts';
 import { serverTools } from './server-tools.ts';
-import type { ListKind, McpSession, RequestLimit } from './session.ts';
 
 /** Numbers the servers, for unique names of their hidden tools. */
 let servers = 0;

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { camelKeys } from '../../../src/plugins/replay/spelling.ts';
+import { camelKeys } from '../../../src/plugins/replay/key-case.ts';
 import type { ServerProcess } from '../../support/server.ts';
 
 /** A session as a case holds it and as the server gives it, less what two runs of a conversation never share. */

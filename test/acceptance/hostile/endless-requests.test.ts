@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-// The times of `test/http/connections.test.ts`, as long as they are in earnest: half a minute.
+// The times of `test/http/requests/connection-limits.test.ts`, as long as they are in earnest: half a minute.
 it('gives up on headers and bodies that never end, with 408 or by closing', async () => {
   const { host } = new URL(server.url);
   const silent = await openRaw(server.url);

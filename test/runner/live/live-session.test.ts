@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { llmAgent } from '../../../src/agents/llm-agent.ts';
+import { newEvent } from '../../../src/core/events/new-event.ts';
 import type { LiveInput, Model } from '../../../src/core/model.ts';
-import { newEvent } from '../../../src/core/new-event.ts';
 import type { Agent, Plugin } from '../../../src/core/runtime.ts';
 import { LiveInbox } from '../../../src/http/live/inbox.ts';
 import type { Event } from '../../../src/schemas/event.ts';

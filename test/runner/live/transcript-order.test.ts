@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newEvent } from '../../../src/core/new-event.ts';
+import { newEvent } from '../../../src/core/events/new-event.ts';
 import { TranscriptOrder } from '../../../src/runner/live/transcript-order.ts';
 import { type Event, newActions } from '../../../src/schemas/event.ts';
 

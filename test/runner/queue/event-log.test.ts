@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { newEvent } from '../../../src/core/new-event.ts';
+import { newEvent } from '../../../src/core/events/new-event.ts';
 import type { StreamedEvent } from '../../../src/core/runs.ts';
 import { EventLogMemory } from '../../../src/runner/queue/event-log-memory.ts';
 import { RunEventLog, logStart } from '../../../src/runner/queue/event-log.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
-import { newEvent } from '../../../src/core/new-event.ts';
+import { newEvent } from '../../../src/core/events/new-event.ts';
 import type { RunContext } from '../../../src/core/runtime.ts';
 import type { SessionService } from '../../../src/core/services.ts';
 import { LeasedRunQueue } from '../../../src/runs/cluster/leased-queue.ts';

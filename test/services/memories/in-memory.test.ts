@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newEvent } from '../../../src/core/new-event.ts';
+import { newEvent } from '../../../src/core/events/new-event.ts';
 import { textContent } from '../../../src/schemas/content.ts';
 import type { Session } from '../../../src/schemas/session.ts';
 import { InMemoryMemories } from '../../../src/services/memories/in-memory.ts';

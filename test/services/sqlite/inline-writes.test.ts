@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import { newEvent } from '../../../src/core/new-event.ts';
+import { newEvent } from '../../../src/core/events/new-event.ts';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
 import { SqliteDatabase } from '../../../src/services/sqlite/database.ts';

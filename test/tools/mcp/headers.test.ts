@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ReadonlyContext, ToolContext } from '../../../src/core/runtime.ts';
+import type { McpToolsetSpec } from '../../../src/tools/mcp/connection/options.ts';
 import { mcpToolset, type McpToolset } from '../../../src/tools/mcp/mcp-toolset.ts';
-import type { McpToolsetSpec } from '../../../src/tools/mcp/options.ts';
 import { toolContext } from '../contexts.ts';
 import { HttpMcpServer } from './http-server.ts';
 

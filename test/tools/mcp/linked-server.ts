@@ -1,5 +1,5 @@
 import { InMemoryTransport, Server, type ServerCapabilities } from '@modelcontextprotocol/server';
-import type { McpConnectionSpec } from '../../../src/tools/mcp/options.ts';
+import type { McpConnectionSpec } from '../../../src/tools/mcp/connection/options.ts';
 
 type CallResult = { content: object[]; structuredContent?: unknown; isError?: boolean };
 

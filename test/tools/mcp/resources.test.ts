@@ -2,8 +2,8 @@ import type { Server } from '@modelcontextprotocol/server';
 import { afterEach, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { ToolContext } from '../../../src/core/runtime.ts';
+import type { McpToolsetSpec } from '../../../src/tools/mcp/connection/options.ts';
 import { mcpToolset, type McpToolset } from '../../../src/tools/mcp/mcp-toolset.ts';
-import type { McpToolsetSpec } from '../../../src/tools/mcp/options.ts';
 import { toolContext } from '../contexts.ts';
 import { linkedServer, setTools, tool } from './linked-server.ts';
 

@@ -5,8 +5,8 @@ import type { Plugin } from '../../../src/core/runtime.ts';
 import type { Content } from '../../../src/schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../../../src/schemas/event.ts';
 import type { ScriptRule } from '../../../src/schemas/script.ts';
+import type { McpToolsetSpec } from '../../../src/tools/mcp/connection/options.ts';
 import { mcpToolset, type McpToolset } from '../../../src/tools/mcp/mcp-toolset.ts';
-import type { McpToolsetSpec } from '../../../src/tools/mcp/options.ts';
 import { Conversation } from '../../support/fake-run.ts';
 import { linkedServer, setTools, text, tool } from './linked-server.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
+import type { McpProgram, McpToolsetSpec } from '../../../src/tools/mcp/connection/options.ts';
 import { mcpToolset, type McpToolset } from '../../../src/tools/mcp/mcp-toolset.ts';
-import type { McpProgram, McpToolsetSpec } from '../../../src/tools/mcp/options.ts';
 import { toolContext } from '../contexts.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcp-stdio-')));

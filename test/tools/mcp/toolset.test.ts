@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import type { Toolset } from '../../../src/core/runtime.ts';
+import type { McpToolsetSpec } from '../../../src/tools/mcp/connection/options.ts';
 import { mcpToolset } from '../../../src/tools/mcp/mcp-toolset.ts';
-import type { McpToolsetSpec } from '../../../src/tools/mcp/options.ts';
 import { toolContext } from '../contexts.ts';
 import { linkedServer, setTools, text, tool } from './linked-server.ts';
 

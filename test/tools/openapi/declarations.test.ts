@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { Toolset } from '../../../src/core/runtime.ts';
-import { builtInTools } from '../../../src/tools/built-ins.ts';
+import { builtInTools } from '../../../src/tools/built-in/built-ins.ts';
 import { openApiToolset } from '../../../src/tools/openapi/toolset.ts';
 import { toolContext } from '../contexts.ts';
 import { documentOf, toolOf, toolsOf } from './echo-service.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EvalCase, Invocation } from '../../../../src/schemas/eval-set.ts';
+import type { EvalCase, Invocation } from '../../../../src/schemas/evaluation/eval-set.ts';
 import { readEvalCase, replaceEvalCase } from '../../api/evals.ts';
 import { messageOf } from '../../api/server.ts';
 import { queries } from '../../app/queries.ts';

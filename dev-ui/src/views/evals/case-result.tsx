@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { Content, FunctionCall } from '../../../../src/schemas/content.ts';
-import type { EvalMetricResult } from '../../../../src/schemas/eval-metric.ts';
-import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../../../../src/schemas/eval-result.ts';
-import type { Invocation } from '../../../../src/schemas/eval-set.ts';
+import type { EvalMetricResult } from '../../../../src/schemas/evaluation/eval-metric.ts';
+import type { EvalCaseResult, EvalMetricResultPerInvocation } from '../../../../src/schemas/evaluation/eval-result.ts';
+import type { Invocation } from '../../../../src/schemas/evaluation/eval-set.ts';
 import { navigate } from '../../app/location.ts';
 import { sessionAddress } from '../../app/names.ts';
 import { metricLabel, OutcomeBadge, outcomeOf, outcomeOfStatus, reasonsOf, scoreText } from './outcome.tsx';

@@ -1,5 +1,5 @@
 import { Trash2 } from 'lucide-react';
-import type { EvalCase, EvalSet } from '../../../../src/schemas/eval-set.ts';
+import type { EvalCase, EvalSet } from '../../../../src/schemas/evaluation/eval-set.ts';
 import { addEvalCase, deleteEvalCase } from '../../api/evals.ts';
 import { messageOf } from '../../api/server.ts';
 import { Link } from '../../app/link.tsx';

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { CaseChange, MetricChange } from '../../../../src/schemas/eval-result.ts';
+import type { CaseChange, MetricChange } from '../../../../src/schemas/evaluation/eval-result.ts';
 import { compareEvalResults } from '../../api/evals.ts';
 import { Link } from '../../app/link.tsx';
 import { to } from '../../app/location.ts';

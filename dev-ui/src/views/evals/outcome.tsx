@@ -1,5 +1,5 @@
-import type { EvalMetricResult } from '../../../../src/schemas/eval-metric.ts';
-import type { EvalCaseResult } from '../../../../src/schemas/eval-result.ts';
+import type { EvalMetricResult } from '../../../../src/schemas/evaluation/eval-metric.ts';
+import type { EvalCaseResult } from '../../../../src/schemas/evaluation/eval-result.ts';
 
 export type Outcome = 'passed' | 'failed' | 'error' | 'told';
 

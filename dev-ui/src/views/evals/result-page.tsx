@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { useState } from 'react';
-import type { EvalSetResult } from '../../../../src/schemas/eval-result.ts';
+import type { EvalSetResult } from '../../../../src/schemas/evaluation/eval-result.ts';
 import { listEvalRuns, readEvalResult } from '../../api/evals.ts';
 import { Link } from '../../app/link.tsx';
 import { navigate, to } from '../../app/location.ts';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { MetricInfo } from '../../../../src/schemas/eval-metric.ts';
-import type { Rubric } from '../../../../src/schemas/eval-set.ts';
+import type { MetricInfo } from '../../../../src/schemas/evaluation/eval-metric.ts';
+import type { Rubric } from '../../../../src/schemas/evaluation/eval-set.ts';
 import { type EvalRunBody, listMetrics } from '../../api/evals.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';

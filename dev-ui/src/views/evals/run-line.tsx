@@ -1,4 +1,4 @@
-import type { EvalRunSummary } from '../../../../src/schemas/eval-result.ts';
+import type { EvalRunSummary } from '../../../../src/schemas/evaluation/eval-result.ts';
 import { Link } from '../../app/link.tsx';
 import { to } from '../../app/location.ts';
 import { shownDay, shownTime } from '../../parts/numbers.ts';

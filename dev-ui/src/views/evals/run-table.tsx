@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { EvalRunSummary } from '../../../../src/schemas/eval-result.ts';
+import type { EvalRunSummary } from '../../../../src/schemas/evaluation/eval-result.ts';
 import { navigate, to } from '../../app/location.ts';
 import { shownDay, shownTime } from '../../parts/numbers.ts';
 import { RunLine } from './run-line.tsx';

@@ -1,4 +1,4 @@
-import type { ConversationScenario } from '../../../../src/schemas/eval-set.ts';
+import type { ConversationScenario } from '../../../../src/schemas/evaluation/eval-set.ts';
 
 interface ScenarioEditorProps {
   readonly scenario: ConversationScenario;

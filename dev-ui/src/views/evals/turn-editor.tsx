@@ -1,7 +1,7 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import type { Content, FunctionCall } from '../../../../src/schemas/content.ts';
-import type { Invocation } from '../../../../src/schemas/eval-set.ts';
+import type { Invocation } from '../../../../src/schemas/evaluation/eval-set.ts';
 import { callsOf, textOf } from './case-result.tsx';
 
 interface TurnEditorProps {
