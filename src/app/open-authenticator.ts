@@ -20,7 +20,7 @@ export interface AuthenticatorOptions {
   readonly log: Log;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
-  /** The way of the program that embeds the server. It is asked first. */
+  /** The function of the program that embeds the server. It comes before all other ways. */
   readonly authenticate?: AuthenticateFunction | undefined;
 }
 
@@ -66,5 +66,8 @@ export function openKeyStore(
 function warnOfPlainHttp(place: string, log: Pick<Log, 'warn'>): void {
   const { protocol, hostname } = new URL(place);
   if (protocol === 'https:' || isLoopback(hostname)) return;
-  log.warn({ place }, 'the keys of an issuer are fetched without encryption: anybody on the way can sign tokens');
+  log.warn(
+    { place },
+    'the keys of an issuer are fetched without encryption: an attacker on the network can replace them',
+  );
 }

@@ -2,23 +2,23 @@ import type { PrincipalLimits, Role } from '../schemas/principal.ts';
 
 export type { PrincipalLimits, Role };
 
-/** Who makes a request, and what he may do. Made from his credential, never from a path, a query or a body. */
+/** A caller and the caller's rights. It comes from the credential of a request, never from its path, query or body. */
 export interface Principal {
   /**
    * Stable over requests, restarts and servers, and different for credentials of different kinds: `key:<key id>`,
-   * `<issuer>|<subject>`, `proxy:<user>`. Limits and the audit log count by it.
+   * `<issuer>|<subject>`, `proxy:<user>`, `custom:<id>`. Limits and the audit log use it.
    */
   readonly id: string;
-  /** The user he is. Absent: a program that is no user itself. */
+  /** The user that the caller is. Absent: the caller is a program without a user of its own. */
   readonly userId?: string;
-  /** Whether he may name any user in his requests, as a backend does that signs its users in itself. */
+  /** Whether the caller may name any user in requests: for a backend that authenticates its users itself. */
   readonly actsForUsers: boolean;
   readonly roles: ReadonlySet<Role>;
-  /** The apps he may use. Absent: all. */
+  /** The apps that the caller may use. Absent: all. */
   readonly apps?: ReadonlySet<string>;
   readonly tenant?: string;
   readonly limits?: PrincipalLimits;
-  /** When his credential expires, in milliseconds since the epoch. A connection that lives longer must end then. */
+  /** When the credential expires, in milliseconds since the epoch. Connections of the caller must end then. */
   readonly expiresAt?: number;
 }
 
@@ -36,9 +36,9 @@ const including: Readonly<Record<Role, readonly Role[]>> = {
  * - `user`: own sessions and runs.
  * - `operator`: sessions, runs and traces of all users, and what a `user` may do.
  * - `developer`: tools alone, the builder, evaluations and replay, and what a `user` may do; no sessions of others.
- * - `admin`: keys and limits, and nothing else: a key that manages keys reads no conversation.
+ * - `admin`: keys and limits, and nothing else: a key that manages keys cannot read conversations.
  *
- * Who is to do several of these has several roles.
+ * A caller that needs several of these has several roles.
  */
 export function hasRole({ roles }: Pick<Principal, 'roles'>, role: Role): boolean {
   return including[role].some((one) => roles.has(one));

@@ -5,7 +5,7 @@ import type { Principal } from '../core/principal.ts';
 import type { ApiKey } from '../schemas/api-key.ts';
 import { type Authenticator, badCredential, bearerToken, type CallerRequest, singleHeader } from './authenticator.ts';
 
-// A key is `ask_<id>_<secret>`: 16 hex digits that name it, and 32 random bytes in base64url. Stores keep its SHA-256.
+// A key is `ask_<id>_<secret>`: an id of 16 hex digits, and 32 random bytes in base64url. Stores keep its SHA-256.
 
 const prefix = 'ask_';
 const shape = /^ask_([0-9a-z]{16})_[\w-]{43,256}$/;
@@ -13,7 +13,7 @@ const shape = /^ask_([0-9a-z]{16})_[\w-]{43,256}$/;
 /** How old the list of keys may be: a key that was added or revoked counts on every server after this time. */
 const maxAgeMs = 1_000;
 
-/** What the creator of a key decides. */
+/** The fields of a key that its creator decides. */
 export type NewApiKey = Omit<ApiKey, 'id' | 'hash' | 'createdAt' | 'revokedAt'>;
 
 /** A new key: `text` is what the caller sends and cannot be read again, `record` is for the store. */
@@ -30,16 +30,16 @@ interface KnownKey {
   readonly isRevoked: boolean;
 }
 
-/** Stands for all ids that no key has, so that they cost the same work. No text has this hash. */
-const nobody: KnownKey = {
+/** Takes the place of a key whose id does not exist, so that the check does the same work. No text is known with this hash. */
+const unknownKey: KnownKey = {
   hash: Buffer.alloc(32),
   principal: { id: 'key:', actsForUsers: false, roles: new Set() },
   isRevoked: true,
 };
 
 /**
- * Knows callers by API keys, in `Authorization: Bearer` or `x-api-key`. It holds all keys of the store in memory and asks
- * for changes at most once a second, when a request comes.
+ * Identifies callers by API keys, in `Authorization: Bearer` or `x-api-key`. It holds all keys of the store in memory and
+ * reads changes at most once a second, when a request arrives.
  */
 export class ApiKeys implements Authenticator {
   readonly #store: KeyStore;
@@ -67,7 +67,7 @@ export class ApiKeys implements Authenticator {
 
   #check(text: string): Principal {
     const id = shape.exec(text)?.[1];
-    const { hash: expected, principal, isRevoked } = this.#known.get(id ?? '') ?? nobody;
+    const { hash: expected, principal, isRevoked } = this.#known.get(id ?? '') ?? unknownKey;
     const isSecret = timingSafeEqual(hash('sha256', text, 'buffer'), expected);
     if (!isSecret) throw badCredential('The API key is unknown');
     if (isRevoked) throw badCredential(`The API key of ${principal.id} is revoked`);

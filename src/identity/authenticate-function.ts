@@ -17,12 +17,12 @@ const Identity = z.strictObject({
   expiresAt: z.number().optional(),
 });
 
-/** What a program says of a caller; the fields are those of `Principal`. */
+/** A caller as the function of a program describes it; the fields are those of `Principal`. */
 export type CallerIdentity = Readonly<z.input<typeof Identity>>;
 
 /**
- * A program's own way to know callers. `undefined` or `null`: it does not know this kind of credential, and the next way is tried.
- * It refuses a credential by throwing, best `AppError('unauthenticated', …)`.
+ * A program's own way to identify callers. `undefined` or `null`: the request has no credential that the function knows,
+ * and the next way is tried. It rejects a credential by throwing, best `AppError('unauthenticated', …)`.
  */
 export type AuthenticateFunction = (
   request: CallerRequest,
@@ -32,7 +32,7 @@ export type AuthenticateFunction = (
 type MaybeIdentity = CallerIdentity | null | undefined;
 
 /**
- * The function as an authenticator. What it throws refuses the caller: an `AppError` as it is, everything else is logged
+ * The function as an authenticator. What it throws rejects the request: an `AppError` as it is, everything else is logged
  * and becomes `unauthenticated`. Throws `internal` for a result that is no identity.
  */
 export function authenticatorOf(authenticate: AuthenticateFunction, log: Pick<Log, 'warn'>): Authenticator {

@@ -13,7 +13,7 @@ export interface CallerRequest {
   readonly remoteAddress: string | undefined;
 }
 
-/** Finds out who makes a request. */
+/** Identifies the caller of a request. */
 export interface Authenticator {
   /**
    * The principal, or `undefined` if the request has no credential of the kind that this authenticator knows. Throws
@@ -23,7 +23,7 @@ export interface Authenticator {
   authenticate(request: CallerRequest, signal: AbortSignal): Promise<Principal | undefined>;
 }
 
-/** The first principal that any of them finds, in their order. A bad credential ends the search. */
+/** Tries the authenticators in order and returns the first principal. A bad credential ends the search. */
 export function firstOf(authenticators: readonly Authenticator[]): Authenticator {
   return {
     async authenticate(request, signal) {
@@ -37,8 +37,8 @@ export function firstOf(authenticators: readonly Authenticator[]): Authenticator
 }
 
 /**
- * The error for any bad credential. The caller learns neither which part is wrong nor what he sent; the cause is for
- * the log.
+ * The error for any bad credential. The message says neither which part is wrong nor what the caller sent; the cause
+ * is for the log.
  */
 export const badCredential = (reason: string | Error): AppError =>
   new AppError('unauthenticated', 'The credential is not valid', {

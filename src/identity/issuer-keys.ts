@@ -132,7 +132,7 @@ export class IssuerKeys {
     }
     const uri = typeof found['jwks_uri'] === 'string' ? URL.parse(found['jwks_uri']) : null;
     if (!uri) throw new Error(`${place} names no jwks_uri`);
-    // Somebody on the way could put in keys of his own. An issuer at an http address is the operator's word.
+    // An attacker on the network could replace the keys. The operator may have configured an http address on purpose.
     if (uri.protocol !== 'https:' && uri.origin !== new URL(issuer).origin) {
       throw new Error(`The jwks_uri of "${issuer}" is not encrypted`);
     }

@@ -52,8 +52,8 @@ interface KnownIssuer extends JwtIssuer {
 }
 
 /**
- * Knows callers by JSON Web Tokens (RFC 7519) of configured issuers, in `Authorization: Bearer`. Other kinds of bearer
- * tokens are left to others.
+ * Identifies callers by JSON Web Tokens (RFC 7519) of configured issuers, in `Authorization: Bearer`. Other kinds of bearer
+ * tokens are left to other authenticators.
  */
 export class JsonWebTokens implements Authenticator {
   readonly #issuers: ReadonlyMap<string, KnownIssuer>;

@@ -14,8 +14,7 @@ const KeyFileContent = z.strictObject({ keys: z.array(ApiKey) }).superRefine(({ 
     ctx.addIssue({ code: 'custom', message: 'has an id twice' });
 });
 
-/** Milliseconds a command waits for another one that changes the file, and between two looks. */
-const lockMs = 5_000;
+/** Milliseconds between two looks at the lock. */
 const lockPauseMs = 20;
 /** Clocks of file systems tick every few milliseconds: a file that changed just now is read again the next time. */
 const tickMs = 50n;
@@ -23,25 +22,29 @@ const tickMs = 50n;
 export interface KeyFileOptions {
   readonly path: string;
   readonly log: Pick<Log, 'warn'>;
+  /** Milliseconds a change waits for another one to end. Default 5,000. */
+  readonly lockMs?: number;
 }
 
 /**
  * Keeps API keys in a JSON file, `{ "keys": [ … ] }`, which people may edit. Each `list` looks whether the file has
- * changed. A file that is gone or broken is logged, and the keys that were read last stay in use: a slip while editing
- * locks nobody out. Throws `ConfigurationException` if there are none.
+ * changed. A file that is gone or broken is logged, and the keys that were read last stay in use, so that a
+ * typing error locks no caller out. Throws `ConfigurationException` if no keys were read before.
  */
 export class KeyFile implements KeyStore {
   readonly #path: string;
   readonly #log: Pick<Log, 'warn'>;
+  readonly #lockMs: number;
   #keys: readonly ApiKey[] | undefined;
   /** The state of the file that was read last, whether it was good or not; empty if the next look has to read it. */
   #stamp = '';
   /** What was logged last: a broken file is one line, not one for each look. */
   #complaint = '';
 
-  constructor({ path, log }: KeyFileOptions) {
+  constructor({ path, log, lockMs = 5_000 }: KeyFileOptions) {
     this.#path = path;
     this.#log = log;
+    this.#lockMs = lockMs;
   }
 
   async list(): Promise<readonly ApiKey[]> {
@@ -103,7 +106,7 @@ export class KeyFile implements KeyStore {
   /** Replaces the file in one step, so that a reader sees the old keys or the new ones, and syncs it to the disk. */
   async #change(edit: (keys: readonly ApiKey[]) => readonly ApiKey[]): Promise<void> {
     const path = await realpath(this.#path).catch(() => this.#path); // a link stays a link
-    const lock = await lockOn(path);
+    const lock = await lockOn(path, this.#lockMs);
     try {
       const before = await stat(path).catch(ifAbsent);
       const keys = edit(before ? await this.#read() : []);
@@ -134,7 +137,7 @@ export class KeyFile implements KeyStore {
 const lockPath = (path: string): string => `${path}.lock`;
 
 /** One command changes the file at a time. Throws `unavailable` if another one does so for long, or was killed. */
-async function lockOn(path: string): Promise<FileHandle> {
+async function lockOn(path: string, lockMs: number): Promise<FileHandle> {
   const limit = AbortSignal.timeout(lockMs);
   for (;;) {
     try {

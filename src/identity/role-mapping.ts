@@ -3,9 +3,9 @@ import { Role as RoleName } from '../schemas/principal.ts';
 
 /** How the groups or roles of an identity provider become ours. */
 export interface RoleMapping {
-  /** Our roles by the names over there. Absent: a name that is one of our roles counts as that. */
+  /** Our roles by the provider's names. Absent: a name that equals one of our roles stands for it. */
   readonly rolesMap?: Readonly<Record<string, readonly Role[]>> | undefined;
-  /** What every caller has besides. */
+  /** Roles that every caller has in addition. */
   readonly defaultRoles: readonly Role[];
 }
 

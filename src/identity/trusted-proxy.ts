@@ -9,13 +9,13 @@ export interface TrustedProxyOptions extends RoleMapping {
   readonly addresses: readonly string[];
   /** The header that names the user. */
   readonly userHeader: string;
-  /** The header that lists his roles, separated by commas. */
+  /** The header that lists the user's roles, separated by commas. */
   readonly rolesHeader?: string | undefined;
 }
 
 /**
- * Believes a proxy in front of the server who the user is. The proxy is known by the address of the socket alone, so it
- * must remove these headers from what its clients send. Throws ConfigurationException for an address that is none.
+ * Takes the user from a header that a proxy in front of the server sets. Only the address of the socket identifies the
+ * proxy, and the proxy must remove these headers from the requests of its clients. Throws ConfigurationException for an address that is none.
  */
 export function trustedProxy(options: TrustedProxyOptions): Authenticator {
   const proxies = new BlockList();

@@ -22,7 +22,7 @@ function open(settings: object, more: Partial<AuthenticatorOptions> = {}): Promi
   return openAuthenticator(Config.parse(settings), { databases, log, closing: closing.signal, ...more });
 }
 
-it('knows nobody without settings', async () => {
+it('authenticates no caller without settings', async () => {
   expect(await open({})).toBeUndefined();
 });
 

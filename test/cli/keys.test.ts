@@ -99,7 +99,7 @@ it.each([
   expect(complaint).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(message));
 });
 
-it('says what is wrong with the place of the keys', async () => {
+it('explains why it cannot use the store of the keys', async () => {
   const make = ['create', '--owner', 'x', '--user', 'ada'];
 
   expect(await keys('list', ...inFile('none.json'))).toMatchObject({

@@ -14,7 +14,7 @@ const newKey = (fields: Partial<ApiKey> = {}): ApiKey => ({
 /** What every store of API keys promises. `open` gives two users of one new store. */
 export function keyStoreContract(name: string, open: () => Promise<readonly [KeyStore, KeyStore]>): void {
   describe(`${name} as a store of API keys`, () => {
-    it('hands out keys as they were added, the oldest first', async () => {
+    it('returns keys as they were added, the oldest first', async () => {
       const [one, other] = await open();
       const keys = [
         newKey({
@@ -41,7 +41,7 @@ export function keyStoreContract(name: string, open: () => Promise<readonly [Key
       expect(await one.list()).toEqual([key]);
     });
 
-    it('shows everybody what is added and revoked, and the same array as long as nothing is', async () => {
+    it('shows all its users each change, and the same array while nothing changes', async () => {
       const [one, other] = await open();
       const key = newKey();
       await one.add(key);
@@ -56,7 +56,7 @@ export function keyStoreContract(name: string, open: () => Promise<readonly [Key
       expect(await other.list()).toEqual([{ ...key, revokedAt: time }, more]);
     });
 
-    it('revokes a key once, and none that is not there', async () => {
+    it('revokes a key once, and no unknown key', async () => {
       const [one, other] = await open();
       const key = newKey();
       await one.add(key);

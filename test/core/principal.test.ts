@@ -4,7 +4,7 @@ import { Role as Roles } from '../../src/schemas/principal.ts';
 
 const allowed = (...roles: Role[]): Role[] => Roles.options.filter((role) => hasRole({ roles: new Set(roles) }, role));
 
-it('lets operators and developers be users, and nobody be more than he is', () => {
+it('includes user in operator and developer, and nothing else', () => {
   expect(allowed()).toEqual([]);
   expect(allowed('user')).toEqual(['user']);
   expect(allowed('operator')).toEqual(['user', 'operator']);

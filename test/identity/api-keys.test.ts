@@ -44,7 +44,7 @@ function scene() {
   };
 }
 
-it('knows the caller by his key, in either header', async () => {
+it('identifies the caller by a key, in either header', async () => {
   const { keys, add } = scene();
   const { text, id } = await add({ roles: ['operator', 'admin'], apps: ['shop'], limits: { requestsPerMinute: 5 } });
   const principal = {
@@ -63,7 +63,7 @@ it('knows the caller by his key, in either header', async () => {
   );
 });
 
-it('makes keys that nobody can guess, and stores none of their secrets', () => {
+it('makes unique keys, and stores none of their secrets', () => {
   const made = Array.from({ length: 50 }, () => newApiKey(fields));
 
   expect(new Set(made.map(({ text }) => text)).size).toBe(50);
@@ -88,7 +88,7 @@ it('leaves other credentials to others', async () => {
   expect(store.reads).toBe(0);
 });
 
-it('refuses what is no key of its own, in one and the same way', async () => {
+it('refuses every malformed or unknown key with the same error', async () => {
   const { add, check } = scene();
   const { text, id } = await add();
   const other = newApiKey(fields).text;

@@ -52,7 +52,7 @@ it('refuses callers whom the function refuses, and shows nothing of why', async 
   });
 });
 
-it('lets nobody in by a result that is no identity', async () => {
+it('rejects results that are no identity', async () => {
   const odd: unknown[] = [
     true,
     'ada',

@@ -32,7 +32,7 @@ async function received(lines: readonly string[], host = '127.0.0.1'): Promise<C
   return promise;
 }
 
-it('asks one after the other, until one knows the caller or refuses him', async () => {
+it('tries one after the other, until one identifies or rejects the caller', async () => {
   const request = callerWith({});
 
   expect(await firstOf([answering(undefined), answering(ada), refusing]).authenticate(request, patient)).toBe(ada);

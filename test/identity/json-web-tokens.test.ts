@@ -87,7 +87,7 @@ it.each([
   ['has expired', { exp: seconds(-1) }],
   ['is not valid yet', { nbf: seconds(60) }],
   ['is for others', { aud: 'others' }],
-  ['is for nobody', { aud: undefined }],
+  ['names no audience', { aud: undefined }],
   ['is for a list of others', { aud: ['a', 'b'] }],
   ['never ends', { exp: undefined }],
   ['has an odd end', { exp: 'never' }],
@@ -95,7 +95,7 @@ it.each([
   ['is of an issuer that is spelled alike', { iss: 'http://127.0.0.1' }],
   ['names no issuer', { iss: undefined }],
   ['names no user', { sub: undefined }],
-  ['names nobody', { sub: '' }],
+  ['names an empty user', { sub: '' }],
   ['names a user who is no text', { sub: 7 }],
   ['names a path', { sub: '../ada' }],
 ])('refuses a token that %s', async (_, claims) => {
@@ -267,7 +267,7 @@ it('fetches keys that are old in the background', async () => {
   await expect.poll(() => issuer.reads()).toBe(2);
 });
 
-it('goes on for a day without the issuer, and no longer', async () => {
+it('uses the keys for a day without the issuer, and no longer', async () => {
   const { check, issuer, log, pass } = await scene();
   await check(await issuer.token());
   issuer.fail({ status: 500 });

@@ -38,7 +38,7 @@ it('makes a file that only its owner reads, and leaves nothing beside it', async
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ keys: await file.list() });
 });
 
-it('takes up an edit while it runs, and survives a broken one', async () => {
+it('applies an edit while it runs, and survives a broken one', async () => {
   const { file, log, write } = scene();
   const [first, second] = [newKey(), newKey()];
   write(textOf(first.record));
@@ -126,6 +126,18 @@ it('does not overwrite a file that it cannot read', async () => {
 
   await expect(file.add(newKey().record)).rejects.toMatchObject({ code: 'ConfigurationException' });
   expect(readFileSync(path, 'utf8')).toBe('{ half');
+});
+
+it('names the lock of a command that was killed', async () => {
+  const { folder, path } = scene();
+  const file = new KeyFile({ path, log: collectedLog(), lockMs: 50 });
+  writeFileSync(`${path}.lock`, '');
+
+  await expect(file.add(newKey().record)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining(`${path}.lock`),
+  });
+  expect(readdirSync(folder)).toEqual(['keys.json.lock']);
 });
 
 it('changes the file that a link leads to', async () => {

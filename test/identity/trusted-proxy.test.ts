@@ -14,7 +14,7 @@ const check = (headers: Parameters<typeof callerWith>[0], address: string | unde
   trustedProxy({ ...options, ...more }).authenticate({ ...callerWith(headers), remoteAddress: address }, patient);
 const ada = { 'x-forwarded-user': 'ada' };
 
-it('believes the proxy who the user is, and what his roles are', async () => {
+it('takes the user and the roles from the headers of the proxy', async () => {
   expect(await check({ ...ada, 'x-forwarded-groups': 'guests, staff' }, '10.1.255.7')).toEqual({
     id: 'proxy:ada',
     userId: 'ada',
@@ -38,7 +38,7 @@ it.each(['10.2.0.1', '127.0.0.2', '203.0.113.9', 'fe80::1', '::1', '', undefined
   },
 );
 
-it('knows nobody when the proxy names nobody', async () => {
+it('identifies no caller when the proxy names no user', async () => {
   expect(await check({}, '10.1.0.1')).toBeUndefined();
   expect(await check({ 'x-forwarded-user': ' ' }, '10.1.0.1')).toBeUndefined();
 });

@@ -30,7 +30,7 @@ export function keyOf({ record, revokedAt }: KeyRow): ApiKey | undefined {
     const fields = JSON.parse(record) as object;
     return ApiKey.safeParse(revokedAt === null ? fields : { ...fields, revokedAt }).data;
   } catch {
-    return undefined; // no JSON: somebody has edited the table
+    return undefined; // not JSON: the table was edited by hand
   }
 }
 
