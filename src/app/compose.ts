@@ -5,7 +5,7 @@ import type { RunService } from '../runs/run-service.ts';
 import { keepCollecting, type RetentionLimits } from '../services/retention.ts';
 import { parseServiceUri } from '../services/service-uri.ts';
 import { type Config, developmentOf, retentionOf } from './config.ts';
-import { composeEngine, type EngineOptions, reachOfYaml } from './engine.ts';
+import { composeEngine, type EngineOptions, yamlAccessLimits } from './engine.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -86,7 +86,8 @@ function httpConfigOf(
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
     development: developmentOf(config),
-    ...(config.dev && agents !== undefined && { ...builderPlace(agents, apps), builderReach: reachOfYaml(config) }),
+    ...(config.dev &&
+      agents !== undefined && { ...builderPlace(agents, apps), builderLimits: yamlAccessLimits(config) }),
     ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),
   };

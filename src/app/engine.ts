@@ -25,9 +25,9 @@ import { RunService } from '../runs/run-service.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { type Databases, type OpenedServices, openServices } from '../services/open-services.ts';
 import { TraceRecorder } from '../telemetry/recorder.ts';
+import type { AccessLimits } from '../tools/access-limits.ts';
 import { credentialExchanger } from '../tools/auth/exchange.ts';
 import { processSecret, type ServerSecret } from '../tools/auth/server-secret.ts';
-import type { Reach } from '../tools/reach.ts';
 import { type Config, developmentOf } from './config.ts';
 import { googleFrom } from './google-env.ts';
 import { loadPrices } from './prices.ts';
@@ -151,7 +151,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
 }
 
 /** What YAML agents may access. In development mode every user of the builder can write them. */
-export const reachOfYaml = ({ dev, allowConfigPrivateHosts, allowConfigCredentials }: Config): Reach => ({
+export const yamlAccessLimits = ({ dev, allowConfigPrivateHosts, allowConfigCredentials }: Config): AccessLimits => ({
   publicOnly: dev && !allowConfigPrivateHosts,
   machineCredential: allowConfigCredentials ? 'anywhere' : dev ? 'nowhere' : 'google',
 });
@@ -173,10 +173,10 @@ const forgetting = (forget: () => void) => (error: unknown) => {
 /** Loads apps made in code, then those of each folder. */
 function loaderOf(finders: readonly AppFinder[], apps: readonly App[], config: Config, log: Log): AgentLoader {
   const { hotReload, strictYaml: strict, allowConfigStdioMcpServers: allowStdioMcp } = config;
-  const reach = reachOfYaml(config);
+  const limits = yamlAccessLimits(config);
   const warn = (message: string): void => log.warn({ detail: message }, 'agent files');
   const loaders: AgentLoader[] = finders.map(
-    (find) => new DirectoryLoader({ find, hotReload, strict, allowStdioMcp, reach, warn }),
+    (find) => new DirectoryLoader({ find, hotReload, strict, allowStdioMcp, limits, warn }),
   );
   if (apps.length > 0) loaders.unshift(staticLoader(apps));
   const [only] = loaders;

@@ -15,7 +15,7 @@ import type { TraceSpan } from '../schemas/records.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
 import type { Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
 import type { TraceQuery } from '../telemetry/trace-summary.ts';
-import type { Reach } from '../tools/reach.ts';
+import type { AccessLimits } from '../tools/access-limits.ts';
 import type { DevelopmentPart } from './development-parts.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
@@ -124,7 +124,7 @@ export interface HttpConfig {
   /** The only app it may write to, where the folder has others that are none of ours. */
   readonly builderApp?: string;
   /** What agents that it writes may access. */
-  readonly builderReach?: Reach;
+  readonly builderLimits?: AccessLimits;
   /** The parts of the API for development that are on; absent: all on a loopback address, none elsewhere. */
   readonly development?: ReadonlySet<DevelopmentPart>;
   /** App for requests that name none. */

@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { AgentLoader, App } from '../core/runtime.ts';
-import type { Reach } from '../tools/reach.ts';
+import type { AccessLimits } from '../tools/access-limits.ts';
 import type { AppFinder } from './app-source.ts';
 import { closeApp } from './close-app.ts';
 import { LoadedApp } from './loaded-app.ts';
@@ -19,8 +19,8 @@ export interface DirectoryLoaderOptions {
   readonly strict?: boolean;
   /** Whether YAML apps may start MCP servers as programs. Default false: the toolset of such a server fails. */
   readonly allowStdioMcp?: boolean;
-  /** How far what YAML agents name may reach. Default: anywhere. */
-  readonly reach?: Reach;
+  /** Limits of what YAML agents may name. Default: none. */
+  readonly limits?: AccessLimits;
   /** Called with warnings that no response contains. */
   readonly warn?: (message: string) => void;
   /** After so many reloads of all apps, `warn` gets a message that they cost memory. Default 500. */
@@ -44,7 +44,7 @@ export class DirectoryLoader implements AgentLoader {
   readonly #hotReload: boolean;
   readonly #strict: boolean;
   readonly #allowStdioMcp: boolean;
-  readonly #reach: Reach;
+  readonly #limits: AccessLimits;
   readonly #warn: (message: string) => void;
   readonly #slots = new Map<string, AppSlot>();
   /** How many runs use an app. */
@@ -55,13 +55,13 @@ export class DirectoryLoader implements AgentLoader {
   #reloadCount = 0;
 
   constructor(options: DirectoryLoaderOptions) {
-    const { find, hotReload = true, strict = false, allowStdioMcp = false, reach = {} } = options;
+    const { find, hotReload = true, strict = false, allowStdioMcp = false, limits = {} } = options;
     const { warn = () => {}, costlyReloads = 500 } = options;
     this.#find = find;
     this.#hotReload = hotReload;
     this.#strict = strict;
     this.#allowStdioMcp = allowStdioMcp;
-    this.#reach = reach;
+    this.#limits = limits;
     this.#warn = warn;
     this.#costlyReloads = costlyReloads;
   }
@@ -130,7 +130,7 @@ export class DirectoryLoader implements AgentLoader {
       base: this.#find.base,
       strict: this.#strict,
       allowStdioMcp: this.#allowStdioMcp,
-      reach: this.#reach,
+      limits: this.#limits,
       warn: this.#warn,
     };
     const replaced = await slot.loaded.refresh(source, options);

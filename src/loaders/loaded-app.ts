@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { abortable } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { App } from '../core/runtime.ts';
-import type { Reach } from '../tools/reach.ts';
+import type { AccessLimits } from '../tools/access-limits.ts';
 import { AppModules } from './app-modules.ts';
 import type { AppSource } from './app-source.ts';
 import { appOf } from './code-app.ts';
@@ -22,7 +22,7 @@ export interface LoadOptions {
   readonly strict: boolean;
   /** Whether MCP servers may be started as programs. */
   readonly allowStdioMcp: boolean;
-  readonly reach: Reach;
+  readonly limits: AccessLimits;
   readonly warn: (message: string) => void;
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../../schemas/agent-config.ts';
 import { spelledLike } from '../../schemas/key-case.ts';
 import { isIdentifier } from '../../schemas/names.ts';
-import type { Reach } from '../../tools/reach.ts';
+import type { AccessLimits } from '../../tools/access-limits.ts';
 import { isAgent } from '../code-app.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { codeExecutorOf } from './build-code-executor.ts';
@@ -34,7 +34,7 @@ export interface AgentBuildContext {
   readonly files: AgentFiles;
   readonly registry: Registry;
   readonly allowStdioMcp: boolean;
-  readonly reach: Reach;
+  readonly limits: AccessLimits;
   /** Called for unknown keys; absent: they are errors. */
   readonly warn: ((message: string) => void) | undefined;
   /** Called for what works in this server and may not in other ADK servers. */

@@ -3,7 +3,7 @@ import { remoteAgent, type RemoteAgentSpec } from '../../agents/remote/remote-ag
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { Agent } from '../../core/runtime.ts';
 import type { RemoteAgentConfig } from '../../schemas/agent-config.ts';
-import type { Reach } from '../../tools/reach.ts';
+import type { AccessLimits } from '../../tools/access-limits.ts';
 import type { AgentFile, AgentFiles } from './agent-files.ts';
 import { placed } from './placed.ts';
 
@@ -15,7 +15,7 @@ export async function buildRemoteAgent(
   config: RemoteAgentConfig,
   callbacks: Pick<RemoteAgentSpec, 'beforeAgent' | 'afterAgent'>,
   source: AgentFile,
-  { files, reach }: { readonly files: AgentFiles; readonly reach: Reach },
+  { files, limits }: { readonly files: AgentFiles; readonly limits: AccessLimits },
 ): Promise<Agent> {
   const { name, description, headers, timeout } = config;
   return remoteAgent({
@@ -24,7 +24,7 @@ export async function buildRemoteAgent(
     agentCard: await cardSource(config.agentCard.trim(), source, files),
     ...(headers && { headers }),
     ...(timeout !== undefined && { timeoutMs: Math.ceil(timeout * 1000) }),
-    ...(reach.publicOnly && { publicOnly: true }),
+    ...(limits.publicOnly && { publicOnly: true }),
     ...callbacks,
   });
 }

@@ -11,11 +11,11 @@ import {
   McpToolsetArgs,
   timesInMilliseconds,
 } from '../../schemas/tool-args.ts';
+import type { AccessLimits } from '../../tools/access-limits.ts';
 import { builtInTools } from '../../tools/built-in/built-ins.ts';
 import { type ExampleProvider, exampleTool } from '../../tools/built-in/example-tool.ts';
 import { functionTool } from '../../tools/function-tool.ts';
 import { mcpToolset } from '../../tools/mcp/mcp-toolset.ts';
-import type { Reach } from '../../tools/reach.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
 import { Faults } from './faults.ts';
@@ -28,7 +28,7 @@ export interface ToolBuildContext {
   readonly registry: Registry;
   readonly agentOf: (ref: AgentRef, at: readonly PropertyKey[]) => Promise<Agent>;
   readonly allowStdioMcp: boolean;
-  readonly reach: Reach;
+  readonly limits: AccessLimits;
   readonly warn?: ((message: string) => void) | undefined;
   readonly advise?: ((message: string) => void) | undefined;
 }
@@ -77,7 +77,7 @@ async function toolOf(entry: Entry, context: ToolBuildContext): Promise<AnyTool>
   const make = Object.hasOwn(special, simple) ? special[simple] : undefined;
   if (make) return await make(entry, context);
   const builtIn = builtInTools.get(simple);
-  if (builtIn) return builtIn(args, context.reach);
+  if (builtIn) return builtIn(args, context.limits);
   const found = context.registry.find(name);
   if (found !== undefined) return await registryTool(found, entry);
   const meant = closest(name, [...builtInTools.keys(), ...Object.keys(special)]);
@@ -158,7 +158,7 @@ function longRunningToolOf({ args, at }: Entry, { file, registry, warn }: ToolBu
 
 function mcpToolsetOf(
   { args, at }: Entry,
-  { file, registry, allowStdioMcp, reach, warn, advise }: ToolBuildContext,
+  { file, registry, allowStdioMcp, limits, warn, advise }: ToolBuildContext,
 ): AnyTool {
   if (args === undefined) throw new AppError('ConfigurationException', 'needs "args": how the server is reached');
   const checked = check(McpToolsetArgs, args, file, { at: [...at, 'args'], warn });
@@ -166,7 +166,7 @@ function mcpToolsetOf(
     const text = `"${String(path.at(-1))}" looks like milliseconds: times are in seconds here`;
     advise?.(file.say([...at, 'args', ...path], text));
   }
-  const spec = { ...mcpSpec(checked, registry), ...reach };
+  const spec = { ...mcpSpec(checked, registry), ...limits };
   return 'stdio' in spec.connection && !allowStdioMcp ? failingToolset(file.fail(at, stdioRefusal)) : mcpToolset(spec);
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { AppError, errorText } from '../../base/errors.ts';
-import type { Reach } from '../../tools/reach.ts';
+import type { AccessLimits } from '../../tools/access-limits.ts';
 import { yamlApp } from './yaml-app.ts';
 
 /** An app that is not saved yet. */
@@ -13,11 +13,11 @@ export interface PlannedApp {
   readonly entry: string;
   /** Texts that replace the files on disk, by path within the folder. */
   readonly texts: ReadonlyMap<string, string>;
-  readonly reach: Reach;
+  readonly limits: AccessLimits;
 }
 
 /** Loads an app that is not saved yet, as a check, and closes it. Throws `invalid_request` with the fault. */
-export async function checkApp({ folder, entry, texts, reach }: PlannedApp): Promise<void> {
+export async function checkApp({ folder, entry, texts, limits }: PlannedApp): Promise<void> {
   const overlay = new Map([...texts].map(([path, text]) => [join(folder, path), text]));
   const source = { name: 'app', folder, entry: join(folder, entry), language: 'yaml' } as const;
   try {
@@ -25,7 +25,7 @@ export async function checkApp({ folder, entry, texts, reach }: PlannedApp): Pro
       base: folder,
       strict: false,
       allowStdioMcp: false,
-      reach,
+      limits,
       warn: () => {},
       note: () => {},
       importModule,

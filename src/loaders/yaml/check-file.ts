@@ -3,7 +3,7 @@ import { isLoopback, isPublicAddress } from '../../base/addresses.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { agentClassOf, agentConfigs } from '../../schemas/agent-config.ts';
 import { spelledLike } from '../../schemas/key-case.ts';
-import type { Reach } from '../../tools/reach.ts';
+import type { AccessLimits } from '../../tools/access-limits.ts';
 import { check } from './check.ts';
 import { readYaml, type YamlFile } from './document.ts';
 
@@ -12,14 +12,14 @@ const startsPrograms = new Set(['stdioconnectionparams', 'stdioserverparams']);
 
 /**
  * Checks the text of an uploaded YAML file, without building or importing anything. `plugins.yaml` need only be a
- * mapping. `reach` limits what the file may name, as it will when the app runs. Throws ConfigurationException with the
+ * mapping. `limits` restricts what the file may name, as it will when the app runs. Throws ConfigurationException with the
  * location of the fault.
  */
-export function checkAgentYaml(text: string, name: string, reach: Reach = {}): void {
+export function checkAgentYaml(text: string, name: string, limits: AccessLimits = {}): void {
   const yaml = readYaml(text, name);
   const { value } = yaml;
   if (!isJsonObject(value)) throw yaml.fail([], 'must be a mapping of keys to values');
-  checkReach(value, [], { yaml, reach });
+  checkLimits(value, [], { yaml, limits });
   if (/(?:^|\/)plugins\.ya?ml$/.test(name)) return;
   const key = spelledLike(value, 'agentClass') ?? '';
   const { [key]: written = 'LlmAgent', ...rest } = value;
@@ -32,24 +32,24 @@ export function checkAgentYaml(text: string, name: string, reach: Reach = {}): v
 
 interface Setting {
   readonly yaml: YamlFile;
-  readonly reach: Reach;
+  readonly limits: AccessLimits;
 }
 
-function checkReach(value: unknown, path: readonly PropertyKey[], setting: Setting): void {
-  const { yaml, reach } = setting;
-  if (typeof value === 'string' && reach.publicOnly && namesPrivateHost(value)) {
+function checkLimits(value: unknown, path: readonly PropertyKey[], setting: Setting): void {
+  const { yaml, limits } = setting;
+  if (typeof value === 'string' && limits.publicOnly && namesPrivateHost(value)) {
     throw yaml.fail(path, `"${value}" is not on the public internet: --allow-config-private-hosts allows it`);
   }
-  if (Array.isArray(value)) value.forEach((item, index) => checkReach(item, [...path, index], setting));
+  if (Array.isArray(value)) value.forEach((item, index) => checkLimits(item, [...path, index], setting));
   if (!isJsonObject(value)) return;
   for (const [key, item] of Object.entries(value)) {
     const here = [...path, key];
     const name = key.replaceAll('_', '').toLowerCase();
     if (startsPrograms.has(name)) throw yaml.fail(here, `"${key}" starts a program, which an uploaded file may not`);
-    if (name === 'usedefaultcredential' && item === true && (reach.machineCredential ?? 'anywhere') !== 'anywhere') {
+    if (name === 'usedefaultcredential' && item === true && (limits.machineCredential ?? 'anywhere') !== 'anywhere') {
       throw yaml.fail(here, `"${key}" uses the credential of this machine: --allow-config-credentials allows it`);
     }
-    checkReach(item, here, setting);
+    checkLimits(item, here, setting);
   }
 }
 

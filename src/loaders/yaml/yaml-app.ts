@@ -1,7 +1,7 @@
 import { indexTree } from '../../agents/tree.ts';
 import { AppError } from '../../base/errors.ts';
 import type { App, Plugin } from '../../core/runtime.ts';
-import type { Reach } from '../../tools/reach.ts';
+import type { AccessLimits } from '../../tools/access-limits.ts';
 import type { AppSource } from '../app-source.ts';
 import { metricsOf } from '../metrics-export.ts';
 import { AgentFiles } from './agent-files.ts';
@@ -17,7 +17,7 @@ export interface YamlAppOptions {
   /** Whether MCP servers may be started as programs. */
   readonly allowStdioMcp: boolean;
   /** Limits of what the files may name. */
-  readonly reach: Reach;
+  readonly limits: AccessLimits;
   readonly warn: (message: string) => void;
   /** Called with each file before it is read. */
   readonly note: (file: string) => void;
@@ -36,7 +36,7 @@ export async function yamlApp(source: AppSource, options: YamlAppOptions): Promi
     files,
     registry,
     allowStdioMcp: options.allowStdioMcp,
-    reach: options.reach,
+    limits: options.limits,
     warn: options.strict ? undefined : options.warn,
     advise: options.warn,
   });

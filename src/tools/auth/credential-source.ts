@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts';
 import type { OutboundFetch } from '../../base/outbound-fetch.ts';
 import type { ToolContext } from '../../core/runtime.ts';
 import type { SessionOwner } from '../../schemas/session.ts';
-import { isGoogleApi, type Reach } from '../reach.ts';
+import { isGoogleApi, type AccessLimits } from '../access-limits.ts';
 import {
   type AuthConfig,
   type AuthCredential,
@@ -28,7 +28,7 @@ export type CredentialContext = Pick<ToolContext, 'session' | 'signal' | 'getAut
   readonly run?: Pick<ToolContext['run'], 'credentials'>;
 };
 
-export interface CredentialSourceOptions extends Reach {
+export interface CredentialSourceOptions extends AccessLimits {
   /** URLs that the author configured. Default: those in the config. */
   readonly named?: readonly (string | undefined)[];
 }
@@ -44,7 +44,7 @@ export class CredentialSource {
   readonly config: AuthConfig;
   readonly #store: CredentialStore;
   readonly #outbound: OutboundFetch;
-  readonly #reach: Reach;
+  readonly #limits: AccessLimits;
   /** Fetches in progress, so that parallel calls fetch (and rotate) a token once. */
   readonly #pending = new Map<string, Promise<AuthCredential>>();
 
@@ -56,14 +56,14 @@ export class CredentialSource {
   ) {
     this.config = authConfigFrom(config);
     this.#store = store;
-    this.#reach = options;
+    this.#limits = options;
     this.#outbound = outboundFor(options.publicOnly ? [] : (options.named ?? addressesIn(this.config)));
   }
 
   /** Throws ConfigurationException when the credential must not be sent to the service at this URL. */
   checkService(address: string): void {
     const own = this.config.rawAuthCredential;
-    const { machineCredential: allowed = 'anywhere' } = this.#reach;
+    const { machineCredential: allowed = 'anywhere' } = this.#limits;
     if (!isServiceAccount(own) || !isMachineAccount(own?.serviceAccount ?? defaultAccount)) return;
     if (allowed === 'anywhere' || (allowed === 'google' && isGoogleApi(address))) return;
     throw new AppError(

@@ -3,9 +3,9 @@ import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { Tool, Toolset } from '../../core/runtime.ts';
 import { Content } from '../../schemas/content-schema.ts';
+import type { AccessLimits } from '../access-limits.ts';
 import { openApiToolsetFrom } from '../openapi/toolset.ts';
 import { parseOptions } from '../options.ts';
-import type { Reach } from '../reach.ts';
 import { builtInCodeExecution } from './built-in-code-execution.ts';
 import { enterpriseWebSearch } from './enterprise-web-search.ts';
 import { exampleTool } from './example-tool.ts';
@@ -23,7 +23,7 @@ import { vertexAiRagRetrieval } from './vertex-ai-rag-retrieval.ts';
 import { vertexAiSearch } from './vertex-ai-search.ts';
 
 /** Makes a tool from the `args` of a configuration file. Throws ConfigurationException when they do not fit. */
-export type ToolFactory = (args?: JsonObject, reach?: Reach) => Tool | Toolset;
+export type ToolFactory = (args?: JsonObject, limits?: AccessLimits) => Tool | Toolset;
 
 const ready =
   (tool: Tool): ToolFactory =>

@@ -1,12 +1,12 @@
 import { AppError, errorText } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ReadonlyContext, Tool, ToolContext } from '../../core/runtime.ts';
+import { accessLimitsOf } from '../access-limits.ts';
 import { credentialAdditions } from '../auth/apply-credential.ts';
 import type { AuthCredential } from '../auth/auth-config.ts';
 import { CredentialSource } from '../auth/credential-source.ts';
 import { pendingCredential } from '../authenticated-tool.ts';
 import { functionTool } from '../function-tool.ts';
-import { reachOf } from '../reach.ts';
 import { headerMap, type Headers, type McpOptions } from './connection/options.ts';
 
 /** The call waits for the user, and runs again with the answer. `response` is the tool's response until then. */
@@ -27,7 +27,7 @@ export class McpAccess {
   constructor(options: McpOptions) {
     this.#options = options;
     if (options.auth === undefined) return;
-    this.#source = new CredentialSource(options.auth, options.store, reachOf(options));
+    this.#source = new CredentialSource(options.auth, options.store, accessLimitsOf(options));
     const { connection } = options;
     if ('sse' in connection) this.#source.checkService(connection.sse.url);
     if ('streamableHttp' in connection) this.#source.checkService(connection.streamableHttp.url);

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { MaybePromise, ToolContext } from '../../core/runtime.ts';
+import type { AccessLimits } from '../access-limits.ts';
 import type { ToolFilter } from '../filtered-toolset.ts';
-import type { Reach } from '../reach.ts';
 import type { OpenApiAuth } from './security.ts';
 
-export interface OpenApiToolsetOptions extends Partial<OpenApiAuth>, Reach {
+export interface OpenApiToolsetOptions extends Partial<OpenApiAuth>, AccessLimits {
   /** An OpenAPI 3 document, as an object or as JSON or YAML text. */
   readonly spec: string | JsonObject;
   /** URL of the service, if it is not the first server of the document. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ToolContext } from '../../core/runtime.ts';
+import { type AccessLimits, accessLimitsOf } from '../access-limits.ts';
 import { credentialAdditions, type RequestAdditions } from '../auth/apply-credential.ts';
 import { CredentialSource } from '../auth/credential-source.ts';
 import type { CredentialStore } from '../auth/credential-store.ts';
-import { type Reach, reachOf } from '../reach.ts';
 import { type DocumentOperation, follow, type OpenApiDocument } from './document.ts';
 
-export interface OpenApiAuth extends Reach {
+export interface OpenApiAuth extends AccessLimits {
   /** Credentials by the name of their security scheme in the document (ADK's AuthCredential). */
   readonly credentials?: Readonly<Record<string, JsonObject>>;
   /** A scheme and a credential for all operations. Each overrides that part of the document. */
@@ -50,7 +50,7 @@ export class OpenApiSecurity {
     const rawAuthCredential = Object.hasOwn(credentials, name) ? credentials[name] : authCredential;
     const authScheme = follow(scheme, (ref) => this.#document.resolve(ref));
     const isFetched = baseUrl !== undefined && scheme !== own;
-    const options = { ...reachOf(this.#auth), ...(isFetched && { named: [baseUrl] }) };
+    const options = { ...accessLimitsOf(this.#auth), ...(isFetched && { named: [baseUrl] }) };
     const source = new CredentialSource({ authScheme, rawAuthCredential, credentialKey }, store, options);
     this.#sources.set(name, source);
     return source;

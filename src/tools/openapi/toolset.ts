@@ -4,9 +4,9 @@ import { lazily } from '../../base/lazily.ts';
 import { checkTimeLimit } from '../../base/timers.ts';
 import type { Tool, Toolset } from '../../core/runtime.ts';
 import { lenient } from '../../schemas/lenient.ts';
+import type { AccessLimits } from '../access-limits.ts';
 import { filteredToolset } from '../filtered-toolset.ts';
 import { parseOptions } from '../options.ts';
-import type { Reach } from '../reach.ts';
 import type { OpenApiToolsetOptions } from './options.ts';
 
 /**
@@ -54,7 +54,7 @@ const argsSchema = lazily(() =>
 );
 
 /** The same from the `args` of a configuration file, with ADK's names. Throws ConfigurationException. */
-export function openApiToolsetFrom(args: JsonObject = {}, reach: Reach = {}): Toolset {
+export function openApiToolsetFrom(args: JsonObject = {}, limits: AccessLimits = {}): Toolset {
   const { spec, specDict, specStr, toolFilter, prefix, toolNamePrefix, preservePropertyNames, ...rest } = parseOptions(
     'OpenAPIToolset',
     argsSchema(),
@@ -63,7 +63,7 @@ export function openApiToolsetFrom(args: JsonObject = {}, reach: Reach = {}): To
   const start = prefix ?? toolNamePrefix;
   return openApiToolset({
     ...definedOnly(rest),
-    ...reach,
+    ...limits,
     spec: spec ?? specDict ?? specStr ?? '',
     ...(toolFilter && { filter: toolFilter }),
     ...(start !== undefined && { prefix: start }),

@@ -11,14 +11,14 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Reach } from '../../../src/tools/reach.ts';
+import type { AccessLimits } from '../../../src/tools/access-limits.ts';
 import { server } from '../server.ts';
 
 const yaml = (text: string): string => `name: cook\ninstruction: ${text}\n`;
 
 async function builder(
   files: Readonly<Record<string, string>> = { 'apps/cook/root_agent.yaml': yaml('old') },
-  builderReach?: Reach,
+  builderLimits?: AccessLimits,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'builder-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -28,7 +28,7 @@ async function builder(
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  const { app } = await server({ config: { builderRoot: root, ...(builderReach && { builderReach }) } });
+  const { app } = await server({ config: { builderRoot: root, ...(builderLimits && { builderLimits }) } });
   const post = async (url: string, uploads: Readonly<Record<string, string>>, headers = {}) => {
     const boundary = 'x-boundary-x';
     const parts = Object.entries(uploads).map(

@@ -6,7 +6,7 @@ import { codeEntries, isAppName, isWithin, yamlEntries } from '../../../loaders/
 import { checkApp } from '../../../loaders/yaml/check-app.ts';
 import { checkAgentYaml } from '../../../loaders/yaml/check-file.ts';
 import { nameFault } from '../../../schemas/names.ts';
-import type { Reach } from '../../../tools/reach.ts';
+import type { AccessLimits } from '../../../tools/access-limits.ts';
 
 /** A file to be written: its path within the app, and its text. */
 export interface UploadedFile {
@@ -35,19 +35,19 @@ export function uploadPath(fileName: string, appName: string): string {
 export class BuilderFiles {
   readonly #root: string;
   readonly #only: string | undefined;
-  readonly #reach: Reach;
+  readonly #limits: AccessLimits;
 
   /**
    * `root` is the folder of the apps: nothing outside it is read or written, and nothing but `only` where it is given.
-   * `reach` is how far agents of YAML files get.
+   * `limits`: the access of agents in YAML files.
    */
   constructor(
     root: string,
-    { only, reach = {} }: { readonly only?: string | undefined; readonly reach?: Reach | undefined } = {},
+    { only, limits = {} }: { readonly only?: string | undefined; readonly limits?: AccessLimits | undefined } = {},
   ) {
     this.#root = root;
     this.#only = only;
-    this.#reach = reach;
+    this.#limits = limits;
   }
 
   /**
@@ -58,7 +58,7 @@ export class BuilderFiles {
     const folder = await this.#folderOf(appName);
     for (const { path, text } of files) {
       try {
-        checkAgentYaml(text, path, this.#reach);
+        checkAgentYaml(text, path, this.#limits);
       } catch (error) {
         throw error instanceof AppError ? new AppError('invalid_request', error.message, { cause: error }) : error;
       }
@@ -87,7 +87,7 @@ export class BuilderFiles {
     if (entry === undefined) return;
     const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
     try {
-      await checkApp({ folder, entry, texts, reach: this.#reach });
+      await checkApp({ folder, entry, texts, limits: this.#limits });
     } catch (error) {
       if (isNew) await rmdir(folder);
       throw error;

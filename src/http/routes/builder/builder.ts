@@ -16,7 +16,9 @@ const BuilderQuery = lenient({ filePath: z.string().max(256).optional(), tmp: Qu
 export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 'config'>): Operation[] {
   const root = config?.builderRoot;
   const files =
-    root === undefined ? undefined : new BuilderFiles(root, { only: config?.builderApp, reach: config?.builderReach });
+    root === undefined
+      ? undefined
+      : new BuilderFiles(root, { only: config?.builderApp, limits: config?.builderLimits });
   return [
     operation({
       method: 'GET',

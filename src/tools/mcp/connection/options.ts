@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../base/json.ts';
 import { lazily } from '../../../base/lazily.ts';
 import type { MaybePromise, ReadonlyContext, ToolContext } from '../../../core/runtime.ts';
+import type { AccessLimits } from '../../access-limits.ts';
 import type { CredentialStore } from '../../auth/credential-store.ts';
 import type { ToolFilter } from '../../filtered-toolset.ts';
 import { parseOptions } from '../../options.ts';
-import type { Reach } from '../../reach.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
@@ -33,7 +33,7 @@ export type McpConnectionSpec =
   /** Any other transport, such as a linked pair in one process; called for each new session. */
   | { readonly transport: () => MaybePromise<Transport> };
 
-export interface McpToolsetSpec extends Reach {
+export interface McpToolsetSpec extends AccessLimits {
   readonly connection: McpConnectionSpec;
   /** The server's name in messages and logs; default: its host, or its program. */
   readonly name?: string;

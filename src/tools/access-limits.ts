@@ -1,5 +1,5 @@
 /** Limits for tools from configuration files. Tools in an author's code have no limits: there, all members are absent. */
-export interface Reach {
+export interface AccessLimits {
   /** Whether requests go to hosts on the public internet only, even where an option names another. Default false. */
   readonly publicOnly?: boolean;
   /** Which services may get tokens of this machine's Google credential. Default: `anywhere`. */
@@ -12,7 +12,7 @@ export const isGoogleApi = (address: string): boolean => {
   return url?.protocol === 'https:' && (url.hostname === 'googleapis.com' || url.hostname.endsWith('.googleapis.com'));
 };
 
-export const reachOf = ({ publicOnly = false, machineCredential = 'anywhere' }: Reach): Reach => ({
+export const accessLimitsOf = ({ publicOnly = false, machineCredential = 'anywhere' }: AccessLimits): AccessLimits => ({
   publicOnly,
   machineCredential,
 });

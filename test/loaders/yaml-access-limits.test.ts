@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Toolset } from '../../src/core/runtime.ts';
 import { checkAgentYaml } from '../../src/loaders/yaml/check-file.ts';
+import type { AccessLimits } from '../../src/tools/access-limits.ts';
 import { openApiToolset } from '../../src/tools/openapi/toolset.ts';
-import type { Reach } from '../../src/tools/reach.ts';
 import { runAll, say, testRunner } from '../support/run.ts';
 import { type SilentServer, silentServer } from '../support/silent-server.ts';
 import { toolContext } from '../tools/contexts.ts';
 import { documentOf, echoService } from '../tools/openapi/echo-service.ts';
 import { agentsDir, yamlAgent } from './agents-dir.ts';
 
-const asWritten: Reach = { publicOnly: false, machineCredential: 'google' };
-const byBuilder: Reach = { publicOnly: true, machineCredential: 'nowhere' };
+const asWritten: AccessLimits = { publicOnly: false, machineCredential: 'google' };
+const byBuilder: AccessLimits = { publicOnly: true, machineCredential: 'nowhere' };
 const operation = `{ openapi: 3.0.0, info: { title: T, version: "1" }, paths: { /x: { get: { operationId: read } } } }`;
 const openApi = (server: string, more = ''): string =>
   yamlAgent(
@@ -23,8 +23,8 @@ const machine = `      auth_scheme: { type: http, scheme: bearer }
       auth_credential: { authType: serviceAccount, serviceAccount: { useDefaultCredential: true } }
 `;
 
-async function toolsetOf(text: string, reach: Reach): Promise<Toolset> {
-  const { rootAgent } = await agentsDir({ 'app/root_agent.yaml': text }).load({ reach }).loadAgent('app');
+async function toolsetOf(text: string, limits: AccessLimits): Promise<Toolset> {
+  const { rootAgent } = await agentsDir({ 'app/root_agent.yaml': text }).load({ limits }).loadAgent('app');
   return rootAgent.tools![0] as Toolset;
 }
 
@@ -32,8 +32,8 @@ describe('hosts of this machine', () => {
   it('are asked where a file on disk names them, and not where the builder may have written it', async () => {
     const service = await echoService();
     const target = await silentServer();
-    const read = async (url: string, reach: Reach): Promise<unknown> => {
-      const [tool] = await (await toolsetOf(openApi(url), reach)).getTools(toolContext().run);
+    const read = async (url: string, limits: AccessLimits): Promise<unknown> => {
+      const [tool] = await (await toolsetOf(openApi(url), limits)).getTools(toolContext().run);
       return tool!.run?.({}, toolContext());
     };
 
@@ -67,7 +67,7 @@ describe('hosts of this machine', () => {
   it('are not asked as a remote agent', async () => {
     const target = await silentServer();
     const text = `agent_class: RemoteA2aAgent\nname: far\nagent_card: ${target.url}\n`;
-    const { rootAgent } = await agentsDir({ 'app/root_agent.yaml': text }).load({ reach: byBuilder }).loadAgent('app');
+    const { rootAgent } = await agentsDir({ 'app/root_agent.yaml': text }).load({ limits: byBuilder }).loadAgent('app');
     const { runner, key } = await testRunner(rootAgent);
 
     const [event] = await runAll(runner, say(key, 'hi'));
@@ -104,8 +104,8 @@ describe('the credential of the machine', () => {
     ['a host that looks like one of Google', 'https://googleapis.com.evil.example', asWritten],
     ['Google without encryption', 'http://storage.googleapis.com', asWritten],
     ['Google, where the builder may have written it', 'https://storage.googleapis.com', byBuilder],
-  ])('does not go to %s because YAML says so', async (_name, server, reach) => {
-    const toolset = await toolsetOf(openApi(server, machine), reach);
+  ])('does not go to %s because YAML says so', async (_name, server, limits) => {
+    const toolset = await toolsetOf(openApi(server, machine), limits);
 
     await expect(toolset.getTools(toolContext().run)).rejects.toMatchObject({
       code: 'ConfigurationException',
@@ -129,8 +129,8 @@ ${machine}`;
   });
 
   it('may be used for Google, and for others once the operator allows it', async () => {
-    const listed = async (server: string, reach: Reach): Promise<string[]> => {
-      const tools = await (await toolsetOf(openApi(server, machine), reach)).getTools(toolContext().run);
+    const listed = async (server: string, limits: AccessLimits): Promise<string[]> => {
+      const tools = await (await toolsetOf(openApi(server, machine), limits)).getTools(toolContext().run);
       return tools.map(({ name }) => name);
     };
 
