@@ -24,6 +24,23 @@ const workers = [
 const chunkOf = (/** @type {string} */ name) => `chunks/${name.replaceAll('/', '-')}`;
 const source = (/** @type {string} */ name) => join(root, `src/${name}.ts`);
 
+/**
+ * A file of several modules is named after the folder, or the package, that most of them come from, so that stack traces say
+ * where to look. With `node --enable-source-maps` they name the sources.
+ * @param {{ name: string, moduleIds: string[] }} chunk
+ */
+function fileNameOf({ name, moduleIds }) {
+  if (moduleIds.length === 1) return `chunks/${name}.js`;
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const id of moduleIds) {
+    const folder = /\/(?:src|node_modules)\/([\w-]+)\/(?!.*\/node_modules\/)/.exec(id)?.[1] ?? name;
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  const [[most] = [name]] = [...counts].toSorted(([, one], [, other]) => other - one);
+  return `chunks/${most}.js`;
+}
+
 mkdirSync(out, { recursive: true });
 // The web UI has a build of its own.
 for (const name of readdirSync(out)) if (name !== 'dev-ui') rmSync(join(out, name), { recursive: true });
@@ -43,7 +60,7 @@ const bundle = await rolldown({
   external: (id) => /^[@\w]/.test(id) && id !== 'zod',
 });
 // All code lies one folder deep, as in `src`: addresses relative to a file lead to the same places.
-await bundle.write({ dir: out, chunkFileNames: 'chunks/[name].js', sourcemap: true, comments: { legal: true } });
+await bundle.write({ dir: out, chunkFileNames: fileNameOf, sourcemap: true, comments: { legal: true } });
 await bundle.close();
 
 for (const name of published) {

@@ -18,8 +18,8 @@ const userInterface = {
   inputs: ['dev-ui', 'package.json'],
   args: [bundler, 'build', 'dev-ui', '--logLevel', 'warn'],
 };
-/** What is built, each with a stamp that says when. */
-const parts = [server, userInterface];
+/** What is built, each with a stamp that says when. An installed package has its build and no sources. */
+const parts = existsSync(join(root, 'src')) ? [server, userInterface] : [];
 
 /** @param {string} path */
 const changedAt = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -30,10 +30,9 @@ const filesOf = (path) =>
     ? readdirSync(join(root, path), { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
     : [path];
 
-/** The parts whose sources are newer than their build, or that have none. An installed package has its build and no sources. */
+/** The parts whose sources are newer than their build, or that have none. */
 const oldParts = () =>
   parts.filter(({ stamp, inputs }) => {
-    if (!existsSync(join(root, 'src'))) return false;
     const built = changedAt(stamp);
     return built === 0 || inputs.flatMap(filesOf).some((name) => changedAt(join(root, name)) > built);
   });

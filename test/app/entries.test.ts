@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 
@@ -30,10 +31,17 @@ it('loads few files with agent-server, no other package, and of Node only what i
 });
 
 it('makes no schema of the wire with agent-server', () => {
-  const schemas = loadedBy('index').filter((url) => url.includes('-schema'));
+  /** The sources in the files that an entry loads. */
+  const sourcesOf = (file: string): string[] =>
+    loadedBy(file)
+      .map((url) => new URL(`${url}.map`))
+      .filter(({ pathname }) => existsSync(pathname))
+      .flatMap((map) => (JSON.parse(readFileSync(map, 'utf8')) as { sources: string[] }).sources)
+      .flatMap((source) => /\/src\/(schemas\/.*)/.exec(source)?.[1] ?? []);
 
-  expect(schemas).toEqual([]);
-  expect(loadedBy('server/index').filter((url) => url.includes('event-schema'))).toHaveLength(1);
+  expect(sourcesOf('index')).toContain('schemas/event.ts');
+  expect(sourcesOf('index').filter((source) => source.endsWith('-schema.ts'))).toEqual([]);
+  expect(sourcesOf('server/index')).toContain('schemas/event-schema.ts');
 });
 
 it('has every class once, whichever entry it comes from', () => {
@@ -54,6 +62,19 @@ it('has every class once, whichever entry it comes from', () => {
     expect.arrayContaining(['AppError', 'InMemorySessions', 'InMemoryCredentials', 'scriptedModel']),
   );
   expect(pairs.flatMap(({ different }) => different)).toEqual([]);
+});
+
+it('finds the files that its threads start with', () => {
+  const program = `
+    import { javascriptSandbox } from ${entry('index')};
+    const ctx = { signal: AbortSignal.timeout(60_000), session: { appName: 'a', userId: 'u', id: 's' } };
+    const sandbox = javascriptSandbox({ timeoutMs: 20_000 });
+    const { stdout } = await sandbox.execute({ code: 'console.log(6 * 7)', inputFiles: [] }, ctx);
+    await sandbox.close();
+    console.log(JSON.stringify(stdout));
+  `;
+
+  expect(outputOf(program)).toBe('42\n');
 });
 
 it('reads schemas of the zod that an author imports', () => {
