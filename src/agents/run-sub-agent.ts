@@ -23,7 +23,7 @@ export function runSubAgent(
 }
 
 /** The same over a live connection. Throws `not_supported` for an agent without `runLive`. */
-export function enterLive(
+export function runSubAgentLive(
   agent: Agent,
   ctx: RunContext,
   input: AsyncIterable<LiveInput>,

@@ -14,7 +14,7 @@ import type { Event } from '../schemas/event.ts';
 import { type WorkflowPosition, positionOf } from './continuation.ts';
 import { HandoverInput } from './live/handover-input.ts';
 import { type ResumePoint, resumePoint, callsSince, isWaiting } from './pause.ts';
-import { runSubAgent, enterLive } from './run-sub-agent.ts';
+import { runSubAgent, runSubAgentLive } from './run-sub-agent.ts';
 import { checkAgentName, checkSiblings } from './tree.ts';
 
 export interface WorkflowSpec {
@@ -57,7 +57,7 @@ export function sequentialAgent(spec: WorkflowSpec): Agent {
     async *runLive(ctx, input) {
       const shared = HandoverInput.of(input);
       for (const child of base.subAgents) {
-        yield* enterLive(child, ctx, shared);
+        yield* runSubAgentLive(child, ctx, shared);
         if (shared.hasEnded) return;
       }
     },

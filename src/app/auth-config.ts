@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tokenAlgorithms } from '../identity/json-web-tokens.ts';
 import { networkFault } from '../identity/trusted-proxy.ts';
-import { spelled } from '../schemas/key-case.ts';
+import { anyCaseObject } from '../schemas/key-case.ts';
 import { Role } from '../schemas/principal.ts';
 import { list, setting, text, time } from './config-values.ts';
 
@@ -30,7 +30,7 @@ const RolesMap = z.preprocess(
   z.record(z.string().min(1, { error: 'must be pairs such as staff=operator' }), list(Role)),
 );
 
-const Claims = spelled({
+const Claims = anyCaseObject({
   user: claim.default('sub'),
   userPrefix: z.string().optional(),
   roles: claim.optional(),
@@ -39,7 +39,7 @@ const Claims = spelled({
   tenant: claim.optional(),
 });
 
-const JwtIssuer = spelled({
+const JwtIssuer = anyCaseObject({
   issuer: url,
   audience: list(text('must be a text')).pipe(z.array(z.string()).min(1, { error: 'must name an audience' })),
   algorithms: list(

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
 import type { CodeDelimiters } from '../core/code-executor.ts';
-import { spelled } from '../schemas/key-case.ts';
+import { anyCaseObject } from '../schemas/key-case.ts';
 
 const schema = lazily(() => {
   const count = (most: number): z.ZodInt => z.int().min(1).max(most);
   const delimiters = z.tuple([z.string().min(1), z.string().min(1)]);
-  return spelled({
+  return anyCaseObject({
     timeoutMs: count(600_000).default(5000),
     memoryMb: count(2048).default(64),
     maxOutputBytes: count(16 * 1024 * 1024).default(64 * 1024),

@@ -47,11 +47,11 @@ export interface SessionService {
    * store it. Throws `invalid_request` for an id that is stored already, and `session_not_found` if the session was
    * deleted, even if a new one has its key.
    *
-   * With a `guard`, it appends only while the run still owns the session (else `session_changed`), and once for each
-   * step: if an event of this step is stored already, it returns that. Stores that several servers share check the guard
+   * With `fencing`, it appends only while the run still owns the session (else `session_changed`), and once for each
+   * step: if an event of this step is stored already, it returns that. Stores that several servers share check it
    * in the appending transaction; others may ignore it.
    */
-  appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event>;
+  appendEvent(session: Session, event: Event, fencing?: AppendFencing): Promise<Event>;
   /** The session's own state at its creation. Absent in stores that do not keep it. */
   initialState?(session: Session): Promise<State>;
   /** Releases the resources of a session that will not be used for a while. */
@@ -63,7 +63,7 @@ export interface SessionService {
 }
 
 /** Proof that a run may append: its fencing token, and the number of this event among its stored ones. */
-export interface AppendGuard {
+export interface AppendFencing {
   /** The generation of the session it runs in. */
   readonly session: number;
   readonly runId: string;

@@ -5,7 +5,7 @@ import { isJsonObject } from '../base/json.ts';
 import { EvalCaseResult, EvalSetResult } from '../schemas/evaluation/eval-result.ts';
 import type { Session } from '../schemas/session.ts';
 import type { EvalFiles } from './eval-files.ts';
-import { snakeSpelled } from './snake-case-keys.ts';
+import { withSnakeCaseKeys } from './snake-case-keys.ts';
 
 /** The results of evaluation runs, one file each. */
 export class EvalResults {
@@ -53,10 +53,10 @@ export class EvalResults {
     const { evalCaseResults, ...rest } = result;
     const cases: string[] = [];
     for (const one of evalCaseResults) {
-      cases.push(JSON.stringify(snakeSpelled(one)));
+      cases.push(JSON.stringify(withSnakeCaseKeys(one)));
       await yieldWhenDue();
     }
-    const head = JSON.stringify(snakeSpelled(rest)).slice(0, -1);
+    const head = JSON.stringify(withSnakeCaseKeys(rest)).slice(0, -1);
     const text = `${head},"eval_case_results":[${cases.join(',')}]}`;
     await this.#files.write(appName, 'result', result.evalSetResultId, text);
   }

@@ -4,7 +4,7 @@ import { AppError, errorText } from '../base/errors.ts';
 import { type EvalCase, EvalSet } from '../schemas/evaluation/eval-set.ts';
 import type { EvalFiles } from './eval-files.ts';
 import { legacySet } from './legacy-sets.ts';
-import { snakeSpelled } from './snake-case-keys.ts';
+import { withSnakeCaseKeys } from './snake-case-keys.ts';
 
 /** ADK's rule for the ids of new sets; existing files with other names can be read. */
 const setIdPattern = /^[A-Za-z0-9_]+$/;
@@ -109,7 +109,7 @@ export class EvalSets {
   }
 
   async #save(appName: string, set: EvalSet): Promise<void> {
-    const text = JSON.stringify(snakeSpelled(set), null, 2);
+    const text = JSON.stringify(withSnakeCaseKeys(set), null, 2);
     await this.#files.write(appName, 'set', set.evalSetId, `${text}\n`);
   }
 

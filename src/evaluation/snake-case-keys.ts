@@ -25,12 +25,12 @@ const opaque = new Set([
 const dropped = new Set(['invocationIndex', 'toolUseIndex']);
 
 /** The value in the spelling of ADK's files: keys of structures in snake_case, user data unchanged. */
-export function snakeSpelled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(snakeSpelled);
+export function withSnakeCaseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSnakeCaseKeys);
   if (!isJsonObject(value)) return value;
   const copy: JsonObject = {};
   for (const [key, entry] of Object.entries(value)) {
-    if (!dropped.has(key)) define(copy, snakeCase(key), opaque.has(key) ? entry : snakeSpelled(entry));
+    if (!dropped.has(key)) define(copy, snakeCase(key), opaque.has(key) ? entry : withSnakeCaseKeys(entry));
   }
   return copy;
 }

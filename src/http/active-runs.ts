@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.ts';
+import { endOfIteration } from '../base/event-loop.ts';
 import { startTimer } from '../base/timers.ts';
 import type { OnDisconnect } from '../schemas/run.ts';
 import { Bag, type Bagged } from './bag.ts';
-import { endOfTurn } from './end-of-turn.ts';
 
 const lastFramesMs = 2_000;
 
@@ -37,8 +37,8 @@ export class ActiveRuns {
       for (const run of this.#open.all()) run.cancel('The server is shutting down');
       await this.#ended(lastFramesMs);
     }
-    await endOfTurn(); // when the last answer is made
-    await endOfTurn(); // and when it has left
+    await endOfIteration(); // when the last response is made
+    await endOfIteration(); // and when it has left
   }
 
   #ended(limitMs: number): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface Call {
 }
 
 /** The successful response, for the API description only: responses are not checked against it. */
-export interface Answer {
+export interface ResponseDescription {
   readonly schema?: z.ZodType;
   /** Default `application/json`. */
   readonly mediaType?: string;
@@ -39,7 +39,7 @@ export interface Operation {
   readonly body?: z.ZodType;
   /** Whether the handler reads the body as a stream of bytes of any type; then there is no `body` schema. */
   readonly takesBytes?: true;
-  readonly answer: Answer;
+  readonly response: ResponseDescription;
   /**
    * Returns a value (sent as JSON; `undefined` as `null`), a `JsonText`, or the call's `reply` if it has sent the response
    * itself.

@@ -21,13 +21,13 @@ const howTo = (part: DevelopmentPart): string =>
 
 /** Replaces an operation that is off: it throws `development_route_off`. */
 export function refusal(operation: Operation, part: DevelopmentPart): Operation {
-  const { method, paths, tag, summary, answer } = operation;
+  const { method, paths, tag, summary, response } = operation;
   return {
     method,
     paths,
     tag,
     summary,
-    answer,
+    response,
     handle: () => {
       throw new AppError('development_route_off', `This route is for development and is off. ${howTo(part)}`);
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Flag, GenerateContentConfig } from './generate-content-config.ts';
-import { spelled } from './key-case.ts';
+import { anyCaseObject } from './key-case.ts';
 import { agentNameFault, agentNamePattern } from './names.ts';
 import { scriptSchema } from './script.ts';
 
@@ -21,7 +21,7 @@ const orText = <Schema extends z.ZodType>(key: string, schema: Schema): z.ZodPre
 /** Another agent: a YAML file of the same app, or an agent of the app's registry. */
 export const AgentRef = orText(
   'configPath',
-  spelled({
+  anyCaseObject({
     configPath: z
       .string()
       .min(1)
@@ -34,21 +34,24 @@ export const AgentRef = orText(
 export type AgentRef = z.infer<typeof AgentRef>;
 
 /** Something of the app's registry, by name. */
-export const CodeRef = orText('name', spelled({ name: z.string().min(1) }));
+export const CodeRef = orText('name', anyCaseObject({ name: z.string().min(1) }));
 export type CodeRef = z.infer<typeof CodeRef>;
 
 const Callbacks = z.array(CodeRef).optional().describe("Functions of the app's registry, asked in this order");
 
 /** A tool: built in, or of the app's registry; `args` configure it. */
-export const ToolConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
+export const ToolConfig = orText('name', anyCaseObject({ name: z.string().min(1), args: jsonObject.optional() }));
 export type ToolConfig = z.infer<typeof ToolConfig>;
 
 /** BuiltInCodeExecutor, JavaScriptSandbox, PythonSandbox, CodeSandbox, or one of the app's registry; `args` configure it. */
-export const CodeExecutorConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
+export const CodeExecutorConfig = orText(
+  'name',
+  anyCaseObject({ name: z.string().min(1), args: jsonObject.optional() }),
+);
 export type CodeExecutorConfig = z.infer<typeof CodeExecutorConfig>;
 
 /** PlanReActPlanner, BuiltInPlanner with `thinking_config`, or one of the app's registry; `args` configure it. */
-export const PlannerConfig = orText('name', spelled({ name: z.string().min(1), args: jsonObject.optional() }));
+export const PlannerConfig = orText('name', anyCaseObject({ name: z.string().min(1), args: jsonObject.optional() }));
 export type PlannerConfig = z.infer<typeof PlannerConfig>;
 
 /** A JSON Schema as it stands, or the name of one (or of a zod schema) in the registry. */
@@ -65,7 +68,7 @@ const shared = {
   afterAgentCallbacks: Callbacks,
 };
 
-export const LlmAgentConfig = spelled({
+export const LlmAgentConfig = anyCaseObject({
   agentClass: z.literal('LlmAgent').optional(),
   ...shared,
   model: z.string().optional().describe('Absent: that of the nearest LLM agent above'),
@@ -99,14 +102,14 @@ export const LlmAgentConfig = spelled({
 });
 export type LlmAgentConfig = z.infer<typeof LlmAgentConfig>;
 
-export const SequentialAgentConfig = spelled({ agentClass: z.literal('SequentialAgent'), ...shared });
-export const ParallelAgentConfig = spelled({ agentClass: z.literal('ParallelAgent'), ...shared });
-export const LoopAgentConfig = spelled({
+export const SequentialAgentConfig = anyCaseObject({ agentClass: z.literal('SequentialAgent'), ...shared });
+export const ParallelAgentConfig = anyCaseObject({ agentClass: z.literal('ParallelAgent'), ...shared });
+export const LoopAgentConfig = anyCaseObject({
   agentClass: z.literal('LoopAgent'),
   ...shared,
   maxIterations: z.number().int().positive().optional().describe('Absent: until an agent escalates'),
 });
-export const RemoteAgentConfig = spelled({
+export const RemoteAgentConfig = anyCaseObject({
   agentClass: z.literal('RemoteA2aAgent'),
   name: AgentName,
   description: z.string().optional().describe("What other agents are told about it; absent: its card's"),

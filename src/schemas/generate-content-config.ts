@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { spelled, spelledOpen } from './key-case.ts';
+import { anyCaseObject, anyCaseLooseObject } from './key-case.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 /** YAML 1.1 writers say yes and on; quoted truth values are taken for what they say. */
@@ -13,13 +13,13 @@ export const Flag = z.preprocess((value) => {
 /** The words of Gemini's enumerations, which are written in capitals. */
 const Word = z.string().min(1).toUpperCase();
 
-const HttpOptions = spelledOpen({
+const HttpOptions = anyCaseLooseObject({
   baseUrl: z.string().optional(),
   apiVersion: z.string().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   timeout: z.number().nonnegative().optional().describe('Milliseconds'),
   extraBody: jsonObject.optional(),
-  retryOptions: spelledOpen({
+  retryOptions: anyCaseLooseObject({
     attempts: z.number().int().nonnegative().optional(),
     initialDelay: z.number().nonnegative().optional().describe('Seconds'),
     maxDelay: z.number().nonnegative().optional().describe('Seconds'),
@@ -29,22 +29,22 @@ const HttpOptions = spelledOpen({
   }).optional(),
 });
 
-const VoiceConfig = spelledOpen({
-  prebuiltVoiceConfig: spelledOpen({ voiceName: z.string().optional() }).optional(),
+const VoiceConfig = anyCaseLooseObject({
+  prebuiltVoiceConfig: anyCaseLooseObject({ voiceName: z.string().optional() }).optional(),
 });
 
 const forbidden = (instead: string): z.ZodOptional<z.ZodNever> =>
   z.never({ error: `does not belong here: use ${instead} of the agent` }).optional();
 
 /** How much a model thinks before it answers. */
-export const ThinkingConfig = spelledOpen({
+export const ThinkingConfig = anyCaseLooseObject({
   includeThoughts: Flag.optional(),
   thinkingBudget: z.number().int().optional(),
   thinkingLevel: Word.optional(),
 });
 
 /** Settings of the model calls, in Gemini's vocabulary. */
-export const GenerateContentConfig = spelledOpen({
+export const GenerateContentConfig = anyCaseLooseObject({
   temperature: z.number().min(0).optional(),
   topP: z.number().min(0).optional(),
   topK: z.number().min(0).optional(),
@@ -59,43 +59,43 @@ export const GenerateContentConfig = spelledOpen({
   responseMimeType: z.string().optional(),
   responseJsonSchema: jsonObject.optional(),
   safetySettings: z
-    .array(spelled({ category: Word, threshold: Word, method: Word.optional() }))
+    .array(anyCaseObject({ category: Word, threshold: Word, method: Word.optional() }))
     .optional()
     .describe('For instance { category: HARM_CATEGORY_HARASSMENT, threshold: BLOCK_ONLY_HIGH }'),
   labels: z.record(z.string(), z.string()).optional(),
   cachedContent: z.string().optional(),
   responseModalities: z.array(Word).optional(),
   mediaResolution: Word.optional(),
-  speechConfig: spelledOpen({
+  speechConfig: anyCaseLooseObject({
     languageCode: z.string().optional(),
     voiceConfig: VoiceConfig.optional(),
-    multiSpeakerVoiceConfig: spelledOpen({
+    multiSpeakerVoiceConfig: anyCaseLooseObject({
       speakerVoiceConfigs: z
-        .array(spelledOpen({ speaker: z.string().optional(), voiceConfig: VoiceConfig.optional() }))
+        .array(anyCaseLooseObject({ speaker: z.string().optional(), voiceConfig: VoiceConfig.optional() }))
         .optional(),
     }).optional(),
   }).optional(),
   thinkingConfig: ThinkingConfig.optional(),
-  toolConfig: spelledOpen({
-    functionCallingConfig: spelledOpen({
+  toolConfig: anyCaseLooseObject({
+    functionCallingConfig: anyCaseLooseObject({
       mode: Word.optional(),
       allowedFunctionNames: z.array(z.string()).optional(),
     }).optional(),
     retrievalConfig: jsonObject.optional(),
   }).optional(),
-  routingConfig: spelledOpen({
-    autoMode: spelledOpen({ modelRoutingPreference: z.string().optional() }).optional(),
-    manualMode: spelledOpen({ modelName: z.string().optional() }).optional(),
+  routingConfig: anyCaseLooseObject({
+    autoMode: anyCaseLooseObject({ modelRoutingPreference: z.string().optional() }).optional(),
+    manualMode: anyCaseLooseObject({ modelName: z.string().optional() }).optional(),
   }).optional(),
-  modelSelectionConfig: spelledOpen({ featureSelectionPreference: Word.optional() }).optional(),
-  imageConfig: spelledOpen({ aspectRatio: z.string().optional(), imageSize: z.string().optional() }).optional(),
+  modelSelectionConfig: anyCaseLooseObject({ featureSelectionPreference: Word.optional() }).optional(),
+  imageConfig: anyCaseLooseObject({ aspectRatio: z.string().optional(), imageSize: z.string().optional() }).optional(),
   audioTimestamp: Flag.optional(),
-  automaticFunctionCalling: spelledOpen({
+  automaticFunctionCalling: anyCaseLooseObject({
     disable: Flag.optional(),
     maximumRemoteCalls: z.number().int().optional(),
     ignoreCallHistory: Flag.optional(),
   }).optional(),
-  modelArmorConfig: spelledOpen({
+  modelArmorConfig: anyCaseLooseObject({
     promptTemplateName: z.string().optional(),
     responseTemplateName: z.string().optional(),
   }).optional(),

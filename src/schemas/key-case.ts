@@ -5,30 +5,33 @@ export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, (letter)
 export const camelCase = (key: string): string =>
   key.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The key of `object` that is spelled like `key` (in camelCase), in whichever spelling it has there. */
-export function spelledLike(object: object, key: string): string | undefined {
+/** The key of `object` that is `key` (in camelCase) or its snake_case form. */
+export function keyInAnyCase(object: object, key: string): string | undefined {
   if (Object.hasOwn(object, key)) return key;
   return Object.keys(object).find((candidate) => camelCase(candidate) === key);
 }
 
-type Spelled<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$strict>>;
-type SpelledOpen<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>>;
+type AnyCaseObject<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$strict>>;
+type AnyCaseLooseObject<Shape extends z.ZodRawShape> = z.ZodPreprocess<z.ZodObject<Shape, z.core.$loose>>;
 
 /**
  * A hand-written object (YAML): keys in camelCase or snake_case, a key without a value counts as absent, an unknown key and
  * a key in both spellings are issues. Only the keys of `shape` are converted, so that nested maps (headers, labels …)
  * keep their keys.
  */
-export function spelled<Shape extends z.ZodRawShape>(shape: Shape): Spelled<Shape> {
-  return z.preprocess(respell(shape, false), z.strictObject(shape, { error: unknownKeys(shape) }));
+export function anyCaseObject<Shape extends z.ZodRawShape>(shape: Shape): AnyCaseObject<Shape> {
+  return z.preprocess(keysToCamelCase(shape, false), z.strictObject(shape, { error: unknownKeys(shape) }));
 }
 
 /** The same for an object that is passed on: keeps unknown keys (in camelCase) unless they look like typing errors. */
-export function spelledOpen<Shape extends z.ZodRawShape>(shape: Shape): SpelledOpen<Shape> {
-  return z.preprocess(respell(shape, true), z.looseObject(shape));
+export function anyCaseLooseObject<Shape extends z.ZodRawShape>(shape: Shape): AnyCaseLooseObject<Shape> {
+  return z.preprocess(keysToCamelCase(shape, true), z.looseObject(shape));
 }
 
-function respell(shape: z.ZodRawShape, isOpen: boolean): (input: unknown, ctx: z.core.$RefinementCtx) => unknown {
+function keysToCamelCase(
+  shape: z.ZodRawShape,
+  isOpen: boolean,
+): (input: unknown, ctx: z.core.$RefinementCtx) => unknown {
   const known = new Set(Object.keys(shape));
   return (input, ctx) => {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;

@@ -69,7 +69,7 @@ export type Script = z.infer<Schemas['script']>;
 function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPreprocess<z.ZodObject<Shape, z.core.$strict>> {
   const known = Object.keys(shape);
   const camel = (key: string): string => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const spelled = (input: unknown): unknown => {
+  const withCamelCaseKeys = (input: unknown): unknown => {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
     return Object.fromEntries(
       Object.entries(input).map(([key, value]) => [known.includes(camel(key)) ? camel(key) : key, value]),
@@ -79,7 +79,7 @@ function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodPreprocess<z.Zo
     if (issue.code !== 'unrecognized_keys') return undefined;
     return issue.keys.map((key) => unknownKey(key, known)).join('; ');
   };
-  return z.preprocess(spelled, z.strictObject(shape, { error }));
+  return z.preprocess(withCamelCaseKeys, z.strictObject(shape, { error }));
 }
 
 function unknownKey(key: string, known: readonly string[]): string {

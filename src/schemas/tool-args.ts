@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { AgentRef, CodeRef } from './agent-config.ts';
 import { Flag } from './generate-content-config.ts';
-import { spelled, spelledOpen } from './key-case.ts';
+import { anyCaseObject, anyCaseLooseObject } from './key-case.ts';
 
 /** Arguments of an `AgentTool` entry. Go writes `skip_summarization` inside `agent`. */
-export const AgentToolArgs = spelled({
+export const AgentToolArgs = anyCaseObject({
   agent: AgentRef,
   skipSummarization: Flag.optional(),
   includePlugins: Flag.optional(),
 });
 
 /** Arguments of a `LongRunningFunctionTool` entry. */
-export const LongRunningArgs = spelled({ func: CodeRef });
+export const LongRunningArgs = anyCaseObject({ func: CodeRef });
 
 /** Arguments of an `ExampleTool` entry: sample conversations, or what finds some in the registry. */
-export const ExampleToolArgs = spelled({
+export const ExampleToolArgs = anyCaseObject({
   examples: z.union([CodeRef, z.array(z.record(z.string(), z.unknown())), z.record(z.string(), z.unknown())]),
 });
 
@@ -55,7 +55,7 @@ export function timesInMilliseconds(args: unknown): string[][] {
   });
 }
 
-const StdioServer = spelled({
+const StdioServer = anyCaseObject({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional(),
@@ -67,16 +67,16 @@ const remote = {
   timeout: seconds.optional(),
   sseReadTimeout: seconds.optional(),
 };
-const Sse = spelledOpen({ ...remote, sseEndpoint: z.string().optional() });
-const StreamableHttp = spelledOpen({ ...remote, terminateOnClose: Flag.optional() });
+const Sse = anyCaseLooseObject({ ...remote, sseEndpoint: z.string().optional() });
+const StreamableHttp = anyCaseLooseObject({ ...remote, terminateOnClose: Flag.optional() });
 
 /**
  * Arguments of an `McpToolset` entry. Times are in seconds. `headerProvider` names a function of the registry; `timeout`
  * is that to connect, `sseReadTimeout` (or `callTimeout`) that of a call.
  */
-export const McpToolsetArgs = spelled({
+export const McpToolsetArgs = anyCaseObject({
   stdioServerParams: StdioServer.optional(),
-  stdioConnectionParams: spelled({ serverParams: StdioServer, timeout: seconds.optional() }).optional(),
+  stdioConnectionParams: anyCaseObject({ serverParams: StdioServer, timeout: seconds.optional() }).optional(),
   sseServerParams: Sse.optional(),
   sseConnectionParams: Sse.optional(),
   streamableHttpConnectionParams: StreamableHttp.optional(),

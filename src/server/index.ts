@@ -9,7 +9,7 @@ export type { RunFilter, RunKey, Runs, SubmitOptions, Submitted } from '../core/
 export { hasRole, type Principal, type PrincipalLimits, type Role } from '../core/principal.ts';
 export type { Agent, AgentLoader, App, Plugin } from '../core/runtime.ts';
 export type {
-  AppendGuard,
+  AppendFencing,
   ArtifactService,
   CollectOptions,
   CopiedVersion,

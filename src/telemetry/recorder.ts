@@ -6,7 +6,7 @@ import { SessionHistory } from './session-history.ts';
 import { SessionIndex, type SessionTraces } from './session-index.ts';
 import { adkSpan, attributesOf, eventIdKey, listedSpan } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
-import { spanBytes, TraceLog } from './trace-record.ts';
+import { spanBytes, TraceRecord } from './trace-record.ts';
 import { fits, summarize, type TraceQuery } from './trace-summary.ts';
 
 interface RecorderOptions {
@@ -47,8 +47,8 @@ const maxHistories = 100;
  * stays bounded. Traces may grow, shrink and be dropped while a list of spans is being read.
  */
 export class TraceRecorder implements SpanSink {
-  readonly #order = new LinkedList<TraceLog>();
-  readonly #sessions = new SessionIndex<TraceLog>();
+  readonly #order = new LinkedList<TraceRecord>();
+  readonly #sessions = new SessionIndex<TraceRecord>();
   readonly #maxBytes: number;
   readonly #maxSpans: number;
   readonly #maxOpen: number;
@@ -81,50 +81,50 @@ export class TraceRecorder implements SpanSink {
   }
 
   opened(span: SpanRecord): void {
-    const log = this.#logOf(span);
-    if (!log || log.isForgotten || log.open >= this.#maxOpen) return;
-    this.#bytes += log.opened(span, (this.#marks += 1));
+    const record = this.#recordOf(span);
+    if (!record || record.isForgotten || record.open >= this.#maxOpen) return;
+    this.#bytes += record.opened(span, (this.#marks += 1));
     this.#spans += 1;
-    this.#noteSessions(span, log);
-    this.#makeRoom(log);
+    this.#noteSessions(span, record);
+    this.#makeRoom(record);
   }
 
   ended(span: SpanRecord): void {
-    const { log } = span;
-    if (!(log instanceof TraceLog) || log.isDropped) return;
-    this.#bytes += log.ended(span, (this.#marks += 1));
-    if (span === log.root) this.#noteSessions(span, log);
-    this.#makeRoom(log);
+    const { record } = span;
+    if (!(record instanceof TraceRecord) || record.isDropped) return;
+    this.#bytes += record.ended(span, (this.#marks += 1));
+    if (span === record.root) this.#noteSessions(span, record);
+    this.#makeRoom(record);
   }
 
   historyOf(span: SpanRecord, session: ReadonlySession): SessionHistory | undefined {
-    const { log } = span;
-    if (!(log instanceof TraceLog) || log.isDropped) return undefined;
-    if (!log.sessions) this.#index();
-    const traces = log.sessions?.find(({ sessionId }) => sessionId === session.id);
+    const { record } = span;
+    if (!(record instanceof TraceRecord) || record.isDropped) return undefined;
+    if (!record.sessions) this.#index();
+    const traces = record.sessions?.find(({ sessionId }) => sessionId === session.id);
     let history = traces?.history;
     if (!history?.leadsTo(session.events)) history = new SessionHistory(this.#maxBytes * historyShare);
     if (traces) traces.history = history;
-    if (!log.histories.includes(history)) {
-      log.histories = log.histories.length === 0 ? [history] : [...log.histories, history];
+    if (!record.histories.includes(history)) {
+      record.histories = record.histories.length === 0 ? [history] : [...record.histories, history];
       history.holders += 1;
       if (history.holders === 1) this.#bytes += history.bytes;
     }
     this.#bytes -= history.bytes;
     history.extend(session.events);
     this.#bytes += history.bytes;
-    this.#releaseHistories(log);
-    this.#makeRoom(log);
+    this.#releaseHistories(record);
+    this.#makeRoom(record);
     return history;
   }
 
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
   forEvent(eventId: string): Record<string, unknown> | undefined {
     this.#expire();
-    for (let log = this.#order.last; log; log = log.previous) {
-      for (let span = log.last; span; span = span.earlier) {
+    for (let record = this.#order.last; record; record = record.previous) {
+      for (let span = record.last; span; span = span.earlier) {
         if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.kind)) continue;
-        return { ...attributesOf(span, this.#captureContent), trace_id: log.id, span_id: span.spanId };
+        return { ...attributesOf(span, this.#captureContent), trace_id: record.id, span_id: span.spanId };
       }
     }
     return undefined;
@@ -132,9 +132,9 @@ export class TraceRecorder implements SpanSink {
 
   /** Every finished span of every trace that touched a session with this id, trace by trace, in the order they began. */
   *forSession(sessionId: string, owner?: Partial<SessionOwner>): Generator<TraceSpan, void, void> {
-    for (const log of this.#logsOf(sessionId, owner)) {
-      for (const span of log.spans) {
-        if (span.endTime === 0 || log.isDropped) continue;
+    for (const record of this.#recordsOf(sessionId, owner)) {
+      for (const span of record.spans) {
+        if (span.endTime === 0 || record.isDropped) continue;
         yield { ...adkSpan(span, attributesOf(span, this.#captureContent)), end_time: span.endTime };
       }
     }
@@ -158,60 +158,60 @@ export class TraceRecorder implements SpanSink {
 
   /** A trace with all its spans, without long attributes. Open spans have no end. */
   trace(traceId: string): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined {
-    const log = this.#logNamed(traceId);
-    return log && { ...summarize(log), spans: log.spans.values().map(listedSpan) };
+    const record = this.#recordNamed(traceId);
+    return record && { ...summarize(record), spans: record.spans.values().map(listedSpan) };
   }
 
   /** One span with all its attributes. */
   span(traceId: string, spanId: string): LiveSpan | undefined {
-    const span = this.#logNamed(traceId)?.spans.find((one) => one.spanId === spanId);
+    const span = this.#recordNamed(traceId)?.spans.find((one) => one.spanId === spanId);
     return span && { ...listedSpan(span), attributes: attributesOf(span, this.#captureContent) };
   }
 
   /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
   changes(sessionId: string, since: number, owner?: Partial<SessionOwner>): ChangedSpans {
-    const logs = this.#logsOf(sessionId, owner);
+    const records = this.#recordsOf(sessionId, owner);
     return {
-      spans: logs
+      spans: records
         .values()
-        .filter((log) => log.mark > since && !log.isDropped)
-        .flatMap((log) => log.spans.values().filter((span) => span.mark > since))
+        .filter((record) => record.mark > since && !record.isDropped)
+        .flatMap((record) => record.spans.values().filter((span) => span.mark > since))
         .map(listedSpan),
       mark: this.#marks,
-      running: logs.some((log) => log.open > 0),
+      running: records.some((record) => record.open > 0),
     };
   }
 
   /** Drops the traces of a session that is being deleted, and records nothing more of its runs. */
   forget(key: SessionKey): void {
-    for (const log of this.#index().find(key)?.logs.slice() ?? []) {
-      log.isForgotten = true;
-      this.#drop(log);
+    for (const record of this.#index().find(key)?.traces.slice() ?? []) {
+      record.isForgotten = true;
+      this.#drop(record);
     }
   }
 
-  #logsOf(sessionId: string, owner?: Partial<SessionOwner>): TraceLog[] {
+  #recordsOf(sessionId: string, owner?: Partial<SessionOwner>): TraceRecord[] {
     this.#expire();
     const sessions = this.#index().withId(sessionId, owner);
-    const logs = sessions.flatMap((session) => session.logs);
-    return sessions.length > 1 ? logs.toSorted((a, b) => a.place - b.place) : logs;
+    const records = sessions.flatMap((session) => session.traces);
+    return sessions.length > 1 ? records.toSorted((a, b) => a.place - b.place) : records;
   }
 
-  /** The log is stored on the TraceRef that all spans of a trace share: a lookup would cost more than the span. */
-  #logOf(span: SpanRecord): TraceLog | undefined {
+  /** The record is stored on the TraceRef that all spans of a trace share: a lookup would cost more than the span. */
+  #recordOf(span: SpanRecord): TraceRecord | undefined {
     const { trace } = span;
     if (!trace.isRecorded) return undefined;
-    const known = trace.log instanceof TraceLog ? trace.log : undefined;
+    const known = trace.record instanceof TraceRecord ? trace.record : undefined;
     if (known && (!known.isDropped || known.isForgotten)) return known;
     if (!known && !this.#admits(trace.beganAt)) {
       trace.isRecorded = false;
       return undefined;
     }
     this.#expire();
-    const log = new TraceLog(span, (this.#traceCount += 1), known);
-    trace.log = log;
-    this.#order.add(log);
-    return log;
+    const record = new TraceRecord(span, (this.#traceCount += 1), known);
+    trace.record = record;
+    this.#order.add(record);
+    return record;
   }
 
   /** A token bucket: says whether one more trace is within the rate, at a time in milliseconds of this process. */
@@ -224,45 +224,45 @@ export class TraceRecorder implements SpanSink {
     return true;
   }
 
-  #logNamed(traceId: string): TraceLog | undefined {
+  #recordNamed(traceId: string): TraceRecord | undefined {
     this.#expire();
-    let log = this.#order.last;
-    while (log && log.id !== traceId) log = log.previous;
-    return log;
+    let record = this.#order.last;
+    while (record && record.id !== traceId) record = record.previous;
+    return record;
   }
 
-  #noteSessions({ attributes }: SpanRecord, log: TraceLog): void {
+  #noteSessions({ attributes }: SpanRecord, record: TraceRecord): void {
     for (const key of sessionKeys) {
       const id = attributes[key];
-      if (typeof id === 'string' && log.touch(id) && log.sessions)
-        log.sessions = [...log.sessions, this.#indexed(log, id)];
+      if (typeof id === 'string' && record.touch(id) && record.sessions)
+        record.sessions = [...record.sessions, this.#indexed(record, id)];
     }
   }
 
-  #indexed(log: TraceLog, sessionId: string): SessionTraces<TraceLog> {
-    return this.#sessions.add(log.appName, log.userId, sessionId, log);
+  #indexed(record: TraceRecord, sessionId: string): SessionTraces<TraceRecord> {
+    return this.#sessions.add(record.appName, record.userId, sessionId, record);
   }
 
   /** Indexes the traces that began since the last call. Lazy, because most traces are dropped before a query. */
-  #index(): SessionIndex<TraceLog> {
-    let log = this.#order.last;
-    while (log && !log.sessions) log = log.previous;
-    for (log = log ? log.next : this.#order.first; log; log = log.next) {
-      const one = log;
-      log.sessions = log.sessionIds.map((id) => this.#indexed(one, id));
+  #index(): SessionIndex<TraceRecord> {
+    let record = this.#order.last;
+    while (record && !record.sessions) record = record.previous;
+    for (record = record ? record.next : this.#order.first; record; record = record.next) {
+      const one = record;
+      record.sessions = record.sessionIds.map((id) => this.#indexed(one, id));
     }
     return this.#sessions;
   }
 
   /** A trace with many sessions, or whose session was rolled back often, keeps the latest histories only. */
-  #releaseHistories(log: TraceLog): void {
+  #releaseHistories(record: TraceRecord): void {
     let bytes = 0;
-    for (const history of log.histories) bytes += history.bytes;
-    while (log.histories.length > maxHistories || bytes > this.#maxBytes * historyShare * 2) {
-      const [oldest, ...others] = log.histories;
+    for (const history of record.histories) bytes += history.bytes;
+    while (record.histories.length > maxHistories || bytes > this.#maxBytes * historyShare * 2) {
+      const [oldest, ...others] = record.histories;
       if (!oldest || others.length === 0) return;
       bytes -= oldest.bytes;
-      log.histories = others;
+      record.histories = others;
       this.#release(oldest);
     }
   }
@@ -274,12 +274,12 @@ export class TraceRecorder implements SpanSink {
     history.clear();
   }
 
-  #makeRoom(log: TraceLog): void {
-    if (log.bytes > this.#maxBytes * traceShare || log.size > this.#maxSpans) {
-      const { bytes, size } = log;
-      log.trim();
-      this.#bytes -= bytes - log.bytes;
-      this.#spans -= size - log.size;
+  #makeRoom(record: TraceRecord): void {
+    if (record.bytes > this.#maxBytes * traceShare || record.size > this.#maxSpans) {
+      const { bytes, size } = record;
+      record.trim();
+      this.#bytes -= bytes - record.bytes;
+      this.#spans -= size - record.size;
     }
     while ((this.#bytes > this.#maxBytes || this.#spans > this.#maxSpans) && this.#order.size > 1) {
       const oldest = this.#order.first;
@@ -291,21 +291,21 @@ export class TraceRecorder implements SpanSink {
   #expire(): void {
     if (this.#ttlMs === Infinity) return;
     const endedBefore = (performance.timeOrigin + performance.now() - this.#ttlMs) * 1e6;
-    for (let log = this.#order.first; log && log.startTime < endedBefore;) {
-      const { next } = log;
-      if (log.open === 0 && log.endTime < endedBefore) this.#drop(log);
-      log = next;
+    for (let record = this.#order.first; record && record.startTime < endedBefore;) {
+      const { next } = record;
+      if (record.open === 0 && record.endTime < endedBefore) this.#drop(record);
+      record = next;
     }
   }
 
-  #drop(log: TraceLog): void {
-    log.isDropped = true;
-    log.last = undefined;
-    this.#order.remove(log);
-    this.#bytes -= log.bytes;
-    this.#spans -= log.size;
-    for (const history of log.histories) this.#release(history);
-    for (const session of log.sessions ?? []) this.#sessions.remove(session, log);
+  #drop(record: TraceRecord): void {
+    record.isDropped = true;
+    record.last = undefined;
+    this.#order.remove(record);
+    this.#bytes -= record.bytes;
+    this.#spans -= record.size;
+    for (const history of record.histories) this.#release(history);
+    for (const session of record.sessions ?? []) this.#sessions.remove(session, record);
   }
 }
 

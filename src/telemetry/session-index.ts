@@ -2,50 +2,50 @@ import type { SessionKey, SessionOwner } from '../schemas/session.ts';
 import type { SessionHistory } from './session-history.ts';
 
 /** The traces of one session. */
-export class SessionTraces<Log> implements SessionKey {
+export class SessionTraces<Trace> implements SessionKey {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
   /** In the order they began. */
-  readonly logs: Log[];
+  readonly traces: Trace[];
   /** Absent until a model request of the session is recorded. */
   history: SessionHistory | undefined = undefined;
 
-  constructor(appName: string, userId: string, sessionId: string, log: Log) {
+  constructor(appName: string, userId: string, sessionId: string, trace: Trace) {
     this.appName = appName;
     this.userId = userId;
     this.sessionId = sessionId;
-    this.logs = [log];
+    this.traces = [trace];
   }
 
-  /** Removes a log, mostly the oldest. */
-  remove(log: Log): void {
-    if (this.logs[0] === log) this.logs.shift();
-    else this.logs.splice(this.logs.indexOf(log), 1);
+  /** Removes a trace, mostly the oldest. */
+  remove(trace: Trace): void {
+    if (this.traces[0] === trace) this.traces.shift();
+    else this.traces.splice(this.traces.indexOf(trace), 1);
   }
 }
 
 /** Finds the traces of a session, also by the session id alone: several users and apps may use the same id. */
-export class SessionIndex<Log> {
+export class SessionIndex<Trace> {
   /** Nearly every id belongs to one session, so only the second session of an id gets a map by owner. */
-  readonly #byId = new Map<string, SessionTraces<Log> | Map<string, SessionTraces<Log>>>();
+  readonly #byId = new Map<string, SessionTraces<Trace> | Map<string, SessionTraces<Trace>>>();
 
-  find({ appName, userId, sessionId }: SessionKey): SessionTraces<Log> | undefined {
+  find({ appName, userId, sessionId }: SessionKey): SessionTraces<Trace> | undefined {
     const found = this.#byId.get(sessionId);
     if (found instanceof Map) return found.get(ownerText(appName, userId));
     return found?.userId === userId && found.appName === appName ? found : undefined;
   }
 
   /** Adds a trace to a session. Called for every run, so it looks up the session once. */
-  add(appName: string, userId: string, sessionId: string, log: Log): SessionTraces<Log> {
+  add(appName: string, userId: string, sessionId: string, trace: Trace): SessionTraces<Trace> {
     const found = this.#byId.get(sessionId);
     const owner = found instanceof Map ? ownerText(appName, userId) : '';
     const known = found instanceof Map ? found.get(owner) : found;
     if (known?.userId === userId && known.appName === appName) {
-      known.logs.push(log);
+      known.traces.push(trace);
       return known;
     }
-    const added = new SessionTraces(appName, userId, sessionId, log);
+    const added = new SessionTraces(appName, userId, sessionId, trace);
     if (found === undefined) this.#byId.set(sessionId, added);
     else if (found instanceof Map) found.set(owner, added);
     else {
@@ -56,7 +56,7 @@ export class SessionIndex<Log> {
   }
 
   /** All sessions with this id, or only those of an app or user. */
-  withId(sessionId: string, { appName, userId }: Partial<SessionOwner> = {}): SessionTraces<Log>[] {
+  withId(sessionId: string, { appName, userId }: Partial<SessionOwner> = {}): SessionTraces<Trace>[] {
     const found = this.#byId.get(sessionId);
     const all = found === undefined ? [] : found instanceof Map ? [...found.values()] : [found];
     return all.filter(
@@ -66,9 +66,9 @@ export class SessionIndex<Log> {
   }
 
   /** Removes a trace from a session. */
-  remove(session: SessionTraces<Log>, log: Log): void {
-    session.remove(log);
-    if (session.logs.length > 0) return;
+  remove(session: SessionTraces<Trace>, trace: Trace): void {
+    session.remove(trace);
+    if (session.traces.length > 0) return;
     const found = this.#byId.get(session.sessionId);
     if (found instanceof Map) {
       found.delete(ownerText(session.appName, session.userId));

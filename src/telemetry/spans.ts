@@ -26,7 +26,7 @@ export interface SpanRecord {
   /** Estimated memory of its attributes. */
   bytes: number;
   /** The sink's own record of the span, and the mark of its last change. Only the sink writes them. */
-  log: object | undefined;
+  record: object | undefined;
   mark: number;
 }
 
@@ -87,7 +87,7 @@ export class TraceRef {
   /** Whether the sink keeps it. Only the sink writes it, at the first span. */
   isRecorded = true;
   /** The sink's own record of the trace. Only the sink writes it. */
-  log: object | undefined = undefined;
+  record: object | undefined = undefined;
 
   constructor(id: string, { sink, exporter }: Root) {
     this.id = id;
@@ -143,7 +143,7 @@ class RecordedSpan implements OpenSpan, SpanRecord {
   readonly attributes: SpanRecord['attributes'];
   earlier: SpanRecord | undefined = undefined;
   bytes = 0;
-  log: object | undefined = undefined;
+  record: object | undefined = undefined;
   mark = 0;
   readonly #parent: RecordedSpan | undefined;
   /** Its number in the trace. */

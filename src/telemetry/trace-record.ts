@@ -17,19 +17,19 @@ const maxSessions = 100;
 const none: readonly never[] = [];
 
 /** One trace: the chain of its spans, the one that began last first. */
-export class TraceLog implements ListNode<TraceLog> {
+export class TraceRecord implements ListNode<TraceRecord> {
   readonly id: string;
   /** Counts traces in the order they began. */
   readonly place: number;
   /** The span around all others. It may have been dropped. */
   readonly root: SpanRecord;
-  previous: TraceLog | undefined = undefined;
-  next: TraceLog | undefined = undefined;
+  previous: TraceRecord | undefined = undefined;
+  next: TraceRecord | undefined = undefined;
   last: SpanRecord | undefined = undefined;
   /** The trace's own session, and others that its spans name. */
   sessionIds: readonly string[] = none;
   /** Their index entries; absent until the first query by session. */
-  sessions: readonly SessionTraces<TraceLog>[] | undefined = undefined;
+  sessions: readonly SessionTraces<TraceRecord>[] | undefined = undefined;
   histories: readonly SessionHistory[] = none;
   open = 0;
   /** Number of kept spans. */
@@ -44,8 +44,8 @@ export class TraceLog implements ListNode<TraceLog> {
   /** Whether its session was deleted: nothing more of it is recorded. */
   isForgotten = false;
 
-  /** `earlier`: the log of the same trace that was dropped, if any. */
-  constructor(span: SpanRecord, place: number, earlier: TraceLog | undefined) {
+  /** `earlier`: the record of the same trace that was dropped, if any. */
+  constructor(span: SpanRecord, place: number, earlier: TraceRecord | undefined) {
     this.id = span.trace.id;
     this.root = earlier?.root ?? span;
     this.place = place;
@@ -85,7 +85,7 @@ export class TraceLog implements ListNode<TraceLog> {
 
   /** Returns the bytes it holds more. */
   opened(span: SpanRecord, mark: number): number {
-    span.log = this;
+    span.record = this;
     span.earlier = this.last;
     this.last = span;
     this.open += 1;
@@ -119,7 +119,7 @@ export class TraceLog implements ListNode<TraceLog> {
         newer = span;
         kept = after;
       } else {
-        span.log = undefined;
+        span.record = undefined;
         this.bytes -= spanBytes + span.bytes;
         this.size -= 1;
       }

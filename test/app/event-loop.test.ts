@@ -4,7 +4,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { compose, type Composed } from '../../src/app/compose.ts';
 import { Config } from '../../src/app/config.ts';
@@ -68,7 +68,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   const watching = (async () => {
     let before = spentMs();
     while (!over.signal.aborted) {
-      await nextTurn();
+      await nextIteration();
       const now = spentMs();
       longest = Math.max(longest, now - before);
       before = now;
@@ -275,7 +275,7 @@ it('leaves others their turn beside a run whose model and tools answer at once, 
   expect(cost).toBeLessThan(longestTurnMs);
   await vi.waitFor(async () => {
     const before = counted.instantCalls;
-    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    for (let count = 0; count < 10; count += 1) await nextIteration();
     expect(counted.instantCalls).toBe(before);
   }, 10_000);
 }, 60_000);

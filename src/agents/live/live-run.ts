@@ -4,7 +4,7 @@ import type { Event } from '../../schemas/event.ts';
 import { joinSections } from '../definition/instructions.ts';
 import type { LlmDefinition } from '../definition/llm-definition.ts';
 import { type LlmPlan, modelFor, planFor } from '../llm-plan.ts';
-import { enterLive } from '../run-sub-agent.ts';
+import { runSubAgentLive } from '../run-sub-agent.ts';
 import { stepTools } from '../tool-calls/step-tools.ts';
 import { transferTarget } from '../transfer.ts';
 import { type ConnectedModel, converse } from './conversation.ts';
@@ -31,7 +31,7 @@ export function runLive(
   const continueWith = async function* (outcome: string | typeof needsConnection): AsyncGenerator<Event, void, void> {
     let target: string | undefined = typeof outcome === 'string' ? outcome : undefined;
     if (connected && target === undefined) target = yield* converse({ plan, model: connected }, ctx, handoverInput);
-    if (target !== undefined) yield* enterLive(transferTarget(target, ctx), ctx, handoverInput);
+    if (target !== undefined) yield* runSubAgentLive(transferTarget(target, ctx), ctx, handoverInput);
   };
   if (connected && connected.connectsFor !== 'media') return continueWith(needsConnection);
   return serveTurnByTurn(

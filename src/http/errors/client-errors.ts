@@ -19,14 +19,14 @@ export const lateRequest = (): ClientError => Object.assign(new Error('The reque
 export const isLate = ({ code }: ClientError): boolean => code === lateCode;
 
 /** Responds to data that Node could not parse as a request (before any route is known), and closes the connection. */
-export function answerClientError(error: ClientError, socket: Socket): void {
+export function respondToClientError(error: ClientError, socket: Socket): void {
   if (isLingering(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable || responseOn(socket)?.headersSent) socket.destroy();
-  else answerOutright(socket, asAppError(error), isLate(error) ? 408 : undefined);
+  else respondAndClose(socket, asAppError(error), isLate(error) ? 408 : undefined);
 }
 
 /** Writes an error response on a connection that Fastify does not manage, and closes it. */
-export function answerOutright(socket: Socket, error: AppError, status?: number): void {
+export function respondAndClose(socket: Socket, error: AppError, status?: number): void {
   const requestId = randomUUID();
   const problem = { ...problemOf(error, undefined, status), requestId };
   const body = JSON.stringify(problem);

@@ -23,7 +23,7 @@ export function problemSender(log: Log, errors: ErrorPolicy) {
     const fields = { ...loggedError(error), requestId: request.id, route: request.routeOptions.url };
     if (error.errorId !== undefined) log.error(fields, 'request failed');
     else if (problem.status >= 500) log.warn(fields, 'request failed');
-    if (reply.raw.headersSent) return; // the answer broke off
+    if (reply.raw.headersSent) return; // the response broke off
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
     if (!reply.hasHeader('x-request-id')) setCommonHeaders(request, reply, false); // Fastify ran no hook
     awaitRest(request, reply);
@@ -50,7 +50,7 @@ function awaitRest({ raw: { complete, headers, socket } }: FastifyRequest, reply
 const bodyBrokeOff = (cause: unknown): AppError =>
   new AppError('invalid_request', 'The request body did not arrive whole', { cause });
 
-/** The body of an error answer. */
+/** The body of an error response. */
 export function problemOf(error: unknown, url: string | undefined, statusInstead?: number): Problem {
   const { code, message, ...origin } = describeError(error);
   const status = statusInstead ?? httpStatus[code];

@@ -47,13 +47,15 @@ const problemType = 'application/problem+json';
 /** Describes the route table as OpenAPI 3.1: every alias is a path of its own. */
 export function openApiDocument(operations: readonly Operation[], version: string): OpenApiDocument {
   const schemas = new Components();
-  const problem = schemas.ofAnswer(Problem);
+  const problem = schemas.ofResponse(Problem);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
   // Responses first: they get the plain schema names. Request schemas are more lenient and need names of their own.
-  const answers = new Map(operations.map(({ answer }) => [answer, answer.schema && schemas.ofAnswer(answer.schema)]));
+  const responseSchemas = new Map(
+    operations.map(({ response }) => [response, response.schema && schemas.ofResponse(response.schema)]),
+  );
   for (const operation of operations) {
-    const { mediaType = 'application/json', description = 'Success', status = 200, others = [] } = operation.answer;
-    const schema = answers.get(operation.answer);
+    const { mediaType = 'application/json', description = 'Success', status = 200, others = [] } = operation.response;
+    const schema = responseSchemas.get(operation.response);
     const inPath = parametersOf(operation, 'path');
     const inQuery = parametersOf(operation, 'query');
     const shared = {
@@ -121,17 +123,17 @@ function parametersOf(operation: Operation, place: 'path' | 'query'): Parameter[
 /** Named schemas, each once: response schemas under their own name, request schemas as `…Input` if both exist. */
 class Components {
   readonly all: Record<string, JsonSchema> = {};
-  readonly #answerNames = new Set<string>();
+  readonly #responseNames = new Set<string>();
 
-  ofAnswer(schema: z.ZodType): JsonSchema {
+  ofResponse(schema: z.ZodType): JsonSchema {
     return this.#add(schema, 'output', (name) => {
-      this.#answerNames.add(name);
+      this.#responseNames.add(name);
       return name;
     });
   }
 
   ofRequest(schema: z.ZodType): JsonSchema {
-    return this.#add(schema, 'input', (name) => (this.#answerNames.has(name) ? `${name}Input` : name));
+    return this.#add(schema, 'input', (name) => (this.#responseNames.has(name) ? `${name}Input` : name));
   }
 
   #add(schema: z.ZodType, io: 'input' | 'output', nameOf: (name: string) => string): JsonSchema {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerClientError, lateRequest } from '../errors/client-errors.ts';
+import { respondToClientError, lateRequest } from '../errors/client-errors.ts';
 
 /** How often the idle time is checked before it expires. */
 const looks = 6;
@@ -23,7 +23,7 @@ export function limitBodyIdleTime(request: IncomingMessage, response: ServerResp
     silent = waitsForUs || socket.bytesRead > seen ? 0 : silent + 1;
     seen = socket.bytesRead;
     if (silent < looks) return;
-    answerClientError(lateRequest(), socket);
+    respondToClientError(lateRequest(), socket);
   }, idleMs / looks);
   response.once('finish', () => {
     clearInterval(timer);

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../../base/errors.ts';
 import {
-  answerClientError,
-  answerOutright,
+  respondToClientError,
+  respondAndClose,
   type ClientError,
   isLate,
   lateRequest,
@@ -17,7 +17,7 @@ const silenceMs = 15_000;
 
 export interface ConnectionLimits {
   readonly maxConnections: number;
-  /** How long a client may leave an answer unread. */
+  /** How long a client may leave a response unread. */
   readonly stallMs: number;
 }
 
@@ -29,7 +29,7 @@ export function limitConnections(server: Server, { maxConnections, stallMs }: Co
   // At the limit, idle keep-alive connections are closed to make room.
   server.on('drop', () => server.closeIdleConnections());
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    answerOutright(socket, new AppError('not_supported', 'CONNECT is not supported'));
+    respondAndClose(socket, new AppError('not_supported', 'CONNECT is not supported'));
   });
 }
 
@@ -42,7 +42,7 @@ function onSocketTimeout(socket: Socket, stallMs: number): void {
   } else if (!responseOn(socket)) {
     socket.destroy(); // between two requests, or after the response to an incomplete one
   } else if (hasHalfRequest(socket) && !hasBodyIdleTimeout(socket)) {
-    answerClientError(lateRequest(), socket);
+    respondToClientError(lateRequest(), socket);
   }
 }
 
@@ -53,5 +53,5 @@ function hasHalfRequest(socket: Socket): boolean {
 
 /** Applies Node's total request timeout, except to bodies with an idle timeout. */
 export function onClientError(error: ClientError, socket: Socket): void {
-  if (!isLate(error) || !hasBodyIdleTimeout(socket)) answerClientError(error, socket);
+  if (!isLate(error) || !hasBodyIdleTimeout(socket)) respondToClientError(error, socket);
 }

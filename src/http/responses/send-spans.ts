@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { sendJsonStream } from './streamed-body.ts';
 
 /** Milliseconds of writing spans before other requests may run: one span may contain a whole history. */
-const turnMs = 10;
+const sliceMs = 10;
 
 /** Sends a list of spans of any length. */
 export function sendSpans(reply: FastifyReply, spans: Iterable<object>): Promise<FastifyReply> {
@@ -30,8 +30,8 @@ async function* listPieces(spans: Iterable<object>): AsyncGenerator<string, void
   for (const span of spans) {
     yield lead + JSON.stringify(span);
     lead = ',';
-    if (performance.now() - sinceMs < turnMs) continue;
-    await nextTurn();
+    if (performance.now() - sinceMs < sliceMs) continue;
+    await nextIteration();
     sinceMs = performance.now();
   }
   yield lead === '[' ? '[]' : ']';

@@ -1,13 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { ErrorPolicy } from '../../base/error-policy.ts';
 import type { AppError } from '../../base/errors.ts';
+import { endOfIteration } from '../../base/event-loop.ts';
 import type { StreamedEvent } from '../../core/runs.ts';
 import { eventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ActiveRun } from '../active-runs.ts';
 import type { PendingRun } from '../deps.ts';
-import { endOfTurn } from '../end-of-turn.ts';
 import { errorFrame } from '../errors/problems.ts';
 import { setRunIdHeader } from './run-headers.ts';
 import { positionText } from './stream-position.ts';
@@ -52,8 +52,8 @@ export async function sendRun(
   let { isWaiting } = pending;
   let failure: unknown;
   try {
-    // An error that ends the wait at once, such as an unknown session, comes before the end of the turn.
-    if (isWaiting) void endOfTurn().then(() => isWaiting && begin());
+    // An error that ends the wait at once, such as an unknown session, comes before the end of the iteration.
+    if (isWaiting) void endOfIteration().then(() => isWaiting && begin());
     const events = await pending.begin();
     isWaiting = false;
     const stream = begin();
@@ -148,7 +148,7 @@ export class EventStream implements Tickable {
 
   /** Resolves when the socket has space or is closed, after other work has run. */
   ready(): Promise<void> {
-    if (this.#response.destroyed || !this.#isFull) return nextTurn();
+    if (this.#response.destroyed || !this.#isFull) return nextIteration();
     return new Promise((resolve) => (this.#wake = resolve));
   }
 

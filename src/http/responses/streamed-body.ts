@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { endOfTurn } from '../end-of-turn.ts';
+import { endOfIteration } from '../../base/event-loop.ts';
 import { jsonType } from '../mount.ts';
 
 /** Bytes of JSON per write. A text that fits for certain is sent at once, with its length. */
@@ -56,7 +56,7 @@ export async function sendJsonStream(
 
 /** Sends JSON text, together with other responses of this event-loop iteration. */
 export async function sendJsonText(reply: FastifyReply, text: string): Promise<FastifyReply> {
-  await endOfTurn();
+  await endOfIteration();
   return reply.header('content-type', jsonType).send(text);
 }
 
@@ -89,7 +89,7 @@ async function* packed(
       }
       for (let left = chunk.add(value); left !== ''; left = chunk.add(left)) {
         yield chunk.take();
-        await nextTurn();
+        await nextIteration();
       }
     }
     yield chunk.take();

@@ -20,7 +20,7 @@ export function agentViewOperations(loader: AgentLoader): Operation[] {
       feature: 'agent-graph',
       summary: 'Describe the agents of an app and how turns pass between them',
       params: AppParams,
-      answer: { schema: AgentGraph },
+      response: { schema: AgentGraph },
       handle: async ({ params }) => agentGraph(await loader.loadAgent(params.appName)),
     }),
     operation({
@@ -30,7 +30,7 @@ export function agentViewOperations(loader: AgentLoader): Operation[] {
       feature: 'tools',
       summary: 'List the tools of all agents of an app with what they take',
       params: AppParams,
-      answer: { schema: z.object({ tools: z.array(AppTool) }) },
+      response: { schema: z.object({ tools: z.array(AppTool) }) },
       handle: async ({ params }) => ({ tools: appTools(await loader.loadAgent(params.appName)) }),
     }),
   ];
@@ -48,7 +48,7 @@ export function toolRunOperations({ tryTool }: Pick<HttpDeps, 'tryTool'>): Opera
       summary: 'Run one tool without a model; nothing it changes is kept',
       params: AppParams,
       body: ToolTrial,
-      answer: { schema: ToolOutcome },
+      response: { schema: ToolOutcome },
       async handle({ params, body }, { reply }): Promise<ToolOutcome> {
         const startedAt = performance.now();
         const { response, thrown, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));

@@ -27,7 +27,7 @@ export function appOperations({ loader, showsFaults, errors }: AppRoutes): Opera
       tag,
       summary: 'List the apps: their names, or more about each with detailed=true',
       query: ListQuery,
-      answer: { schema: z.union([z.array(z.string()), z.object({ apps: z.array(AppSummary) })]) },
+      response: { schema: z.union([z.array(z.string()), z.object({ apps: z.array(AppSummary) })]) },
       async handle({ query }) {
         const names = await loader.listAgents();
         if (!query.detailed) return names;
@@ -54,7 +54,7 @@ export function appInfoOperations(loader: AgentLoader): Operation[] {
       tag,
       summary: 'Describe an app and its agents',
       params: AppParams,
-      answer: { schema: AppInfo },
+      response: { schema: AppInfo },
       handle: async ({ params }) => appInfo(await loader.loadAgent(params.appName)),
     }),
   ];

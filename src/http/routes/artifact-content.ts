@@ -31,7 +31,7 @@ export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }
       summary: 'Save a new version of an artifact from the bytes of the body, whatever their number',
       params: ArtifactParams,
       takesBytes: true,
-      answer: { schema: ArtifactVersion },
+      response: { schema: ArtifactVersion },
       async handle({ params: { artifactName: name, ...key } }, { request }) {
         if (!artifacts) throw new AppError('not_supported', 'This server keeps no artifacts');
         if (!(await sessions.getSession(key, { numRecentEvents: 1 }))) {

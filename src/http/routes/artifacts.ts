@@ -36,7 +36,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
     if (!artifact) throw new AppError('artifact_not_found', notFound(artifactName, version));
     return artifact;
   };
-  const answer = async (
+  const respond = async (
     { artifactName, ...key }: Artifact,
     { version, isContent }: { version: number | undefined; isContent: boolean },
     call: Call,
@@ -61,7 +61,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       ...(artifacts && { feature: 'artifacts' }),
       summary: 'List the artifact names of a session, those of its user included',
       params: SessionParams,
-      answer: { schema: z.array(z.string()) },
+      response: { schema: z.array(z.string()) },
       handle: ({ params }) => store().listArtifactKeys(params),
     }),
     operation({
@@ -71,7 +71,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       summary: 'Save a new version of an artifact',
       params: SessionParams,
       body: NewArtifact,
-      answer: { schema: ArtifactVersion },
+      response: { schema: ArtifactVersion },
       async handle({ params, body }) {
         if (!(await sessions.getSession(params, { numRecentEvents: 1 }))) {
           throw new AppError('session_not_found', `Session not found: ${params.sessionId}`);
@@ -87,7 +87,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       tag,
       summary: 'Describe one version of an artifact',
       params: VersionParams,
-      answer: { schema: ArtifactVersion },
+      response: { schema: ArtifactVersion },
       handle: ({ params: { version, ...artifact } }) => describe(artifact, version),
     }),
     operation({
@@ -96,7 +96,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       tag,
       summary: 'Describe all versions of an artifact',
       params: ArtifactParams,
-      answer: { schema: z.array(ArtifactVersion) },
+      response: { schema: z.array(ArtifactVersion) },
       handle: async ({ params: { artifactName, ...key } }) =>
         (await store().listVersions(key, artifactName)).map(asInAdk),
     }),
@@ -107,9 +107,9 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       summary: 'Load one version of an artifact, by number or as "latest"',
       params: VersionParams,
       query: AltQuery,
-      answer: { schema: Part, others: ['*/*'], description: 'The artifact; its bytes with `alt=media`' },
+      response: { schema: Part, others: ['*/*'], description: 'The artifact; its bytes with `alt=media`' },
       handle: ({ params: { version, ...artifact }, query }, call) =>
-        answer(artifact, { version, isContent: query.alt === 'media' }, call),
+        respond(artifact, { version, isContent: query.alt === 'media' }, call),
     }),
     operation({
       method: 'GET',
@@ -117,7 +117,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       tag,
       summary: 'List the version numbers of an artifact',
       params: ArtifactParams,
-      answer: { schema: z.array(z.number().int()) },
+      response: { schema: z.array(z.number().int()) },
       handle: async ({ params: { artifactName, ...key } }) =>
         (await store().listVersions(key, artifactName)).map(({ version }) => version),
     }),
@@ -128,9 +128,9 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       summary: 'Load an artifact: the latest version unless one is named',
       params: ArtifactParams,
       query: VersionQuery,
-      answer: { schema: Part, others: ['*/*'], description: 'The artifact; its bytes with `alt=media`' },
+      response: { schema: Part, others: ['*/*'], description: 'The artifact; its bytes with `alt=media`' },
       handle: ({ params, query: { version, alt: form } }, call) =>
-        answer(params, { version, isContent: form === 'media' }, call),
+        respond(params, { version, isContent: form === 'media' }, call),
     }),
     operation({
       method: 'DELETE',
@@ -138,7 +138,7 @@ export function artifactOperations({ sessions, artifacts }: Services): Operation
       tag,
       summary: 'Delete an artifact with all its versions',
       params: ArtifactParams,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       handle: ({ params: { artifactName, ...key } }) => store().deleteArtifact(key, artifactName),
     }),
   ];

@@ -45,7 +45,7 @@ export function branchingOperations({ runner, rights, development }: BranchingRo
       summary: 'Copy a session, up to an event and with changes, to a new one',
       params: SessionParams,
       body: ForkBody,
-      answer: { schema: Session, description: 'The new session' },
+      response: { schema: Session, description: 'The new session' },
       async handle({ params, body }, { reply }) {
         rights.checkState(body.state);
         return sendSession(reply, await runner.fork(params, { ...body, userEventsOnly }));
@@ -59,7 +59,7 @@ export function branchingOperations({ runner, rights, development }: BranchingRo
       summary: 'Rewind a session to before an invocation; 409 while it has an active run',
       params: SessionParams,
       body: RewindBody,
-      answer: { schema: Session },
+      response: { schema: Session },
       handle: async ({ params, body }, { reply }) => sendSession(reply, await runner.rewind(params, body.invocationId)),
     }),
   ];

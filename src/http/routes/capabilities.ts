@@ -33,7 +33,7 @@ export function capabilityOperations(
       tag,
       feature: 'capabilities',
       summary: 'What this server can do, its limits, and whether what it stores outlives it',
-      answer: { schema: Capabilities },
+      response: { schema: Capabilities },
       handle: (): Capabilities => ({
         version,
         features: [...new Set(operations().flatMap(({ feature }) => feature ?? []))].toSorted(),
@@ -57,7 +57,7 @@ export function capabilityOperations(
       tag,
       feature: 'prices',
       summary: 'What tokens of each model cost, as an estimate',
-      answer: { schema: PriceTable },
+      response: { schema: PriceTable },
       handle: (): PriceTable => ({ currency: 'USD', per: 1_000_000, isEstimate: true, models }),
     }),
   ];

@@ -12,7 +12,7 @@ export function devUiOperations(): Operation[] {
       paths: ['/', '/dev-ui'],
       tag,
       summary: 'Go to the user interface',
-      answer: { status: 307 },
+      response: { status: 307 },
       handle(_input, { request, reply }) {
         const [path = '', ...query] = request.url.split('?');
         const home = homes[path] ?? '/dev-ui/';
@@ -24,7 +24,7 @@ export function devUiOperations(): Operation[] {
       paths: ['/dev-ui/assets/config/runtime-config.json'],
       tag,
       summary: 'Tell the user interface where its server is: here',
-      answer: { schema: z.object({ backendUrl: z.string(), telemetry: z.boolean() }) },
+      response: { schema: z.object({ backendUrl: z.string(), telemetry: z.boolean() }) },
       handle: () => ({ backendUrl: '', telemetry: false }),
     }),
   ];

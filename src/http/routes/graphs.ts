@@ -30,7 +30,7 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
       tag,
       summary: 'Draw the agent tree with what an event did in it',
       params: EventParams,
-      answer: { schema: GraphResponse },
+      response: { schema: GraphResponse },
       async handle({ params: { eventId, ...key } }) {
         const session = await sessions.getSession(key);
         if (!session) throw new AppError('session_not_found', `Session not found: ${key.sessionId}`);
@@ -47,7 +47,7 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
       summary: 'Draw the agent tree',
       params: AppParams,
       query: ThemeQuery,
-      answer: { schema: GraphResponse },
+      response: { schema: GraphResponse },
       handle: async ({ params, query }) => ({
         dotSrc: eventGraph((await loader.loadAgent(params.appName)).rootAgent, undefined, query.darkMode ?? false),
       }),
@@ -58,7 +58,7 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
       tag,
       summary: 'Describe the agent tree',
       params: AppParams,
-      answer: { schema: z.looseObject({ name: z.string(), root_agent: z.unknown(), readme: z.string().optional() }) },
+      response: { schema: z.looseObject({ name: z.string(), root_agent: z.unknown(), readme: z.string().optional() }) },
       async handle({ params }) {
         const app = await loader.loadAgent(params.appName);
         return {
@@ -80,7 +80,7 @@ export function graphOperations({ loader, sessions }: GraphRoutes): Operation[] 
       summary: 'Draw each level of the agent tree; the level named by "node" also stands at the top',
       params: AppParams,
       query: ImageQuery,
-      answer: { schema: z.object({ dotSrc: z.string() }).catchall(GraphResponse) },
+      response: { schema: z.object({ dotSrc: z.string() }).catchall(GraphResponse) },
       async handle({ params, query: { darkMode = false, node = '' } }) {
         const root = (await loader.loadAgent(params.appName)).rootAgent;
         const wanted = agentAt(root, node);

@@ -33,7 +33,7 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log, error
       feature: 'live',
       summary: 'Talk with an agent over a WebSocket',
       query: LiveQuery,
-      answer: {
+      response: {
         status: 101,
         schema: Event,
         description: 'A WebSocket: LiveRequest objects go in, events come out, one JSON text frame each',

@@ -20,7 +20,7 @@ export function memoryOperations({ sessions, memories }: Services): Operation[] 
       summary: 'Remember a session',
       params: UserParams,
       body: MemoryRequest,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       async handle({ params, body }) {
         if (!memories) throw new AppError('invalid_request', 'Memory service is not configured.');
         const session = await sessions.getSession({ ...params, sessionId: body.sessionId });
@@ -36,7 +36,7 @@ export function memoryOperations({ sessions, memories }: Services): Operation[] 
       summary: 'Search what is remembered of a user: entries that hold any word of q, oldest first',
       params: UserParams,
       query: MemoryQuery,
-      answer: { schema: z.object({ memories: z.array(MemoryEntry) }) },
+      response: { schema: z.object({ memories: z.array(MemoryEntry) }) },
       async handle({ params, query }) {
         if (!memories) throw new AppError('invalid_request', 'Memory service is not configured.');
         return { memories: await memories.searchMemory(params, query.q) };

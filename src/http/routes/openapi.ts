@@ -18,7 +18,7 @@ export function openApiOperations(all: () => readonly Operation[], version: stri
       paths: ['/openapi.json'],
       tag,
       summary: 'Describe this API for programs',
-      answer: { schema: z.record(z.string(), z.unknown()), description: 'An OpenAPI 3.1 document' },
+      response: { schema: z.record(z.string(), z.unknown()), description: 'An OpenAPI 3.1 document' },
       handle: () => (json ??= new JsonText(JSON.stringify(document()))),
     }),
     operation({
@@ -26,7 +26,7 @@ export function openApiOperations(all: () => readonly Operation[], version: stri
       paths: ['/docs'],
       tag,
       summary: 'Describe this API for people',
-      answer: { schema: z.string(), mediaType: 'text/html' },
+      response: { schema: z.string(), mediaType: 'text/html' },
       handle(_input, { reply }) {
         if (!page) {
           const html = apiPage(all(), document());

@@ -35,10 +35,10 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
       tag: 'Runs',
       summary: 'Run an agent and return all its events at once',
       body,
-      answer: { schema: z.array(Event), description: 'The events in order, without the user message' },
+      response: { schema: z.array(Event), description: 'The events in order, without the user message' },
       async handle({ body: request }, { request: { headers }, reply }) {
         rights.checkState(request.stateDelta);
-        if (headers['idempotency-key'] !== undefined) return answerAll(await submit(request, reply));
+        if (headers['idempotency-key'] !== undefined) return respondWithAll(await submit(request, reply));
         const run = active.open(reply.raw, request.onDisconnect);
         try {
           const texts: string[] = [];
@@ -61,7 +61,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
       tag: 'Runs',
       summary: 'Run an agent and stream its events',
       body,
-      answer: {
+      response: {
         schema: Event,
         mediaType: 'text/event-stream',
         description: 'One `data:` line of JSON for each event; a failure is a last object with the key `error`',
@@ -116,7 +116,7 @@ function submitter(runs: Runs) {
 }
 
 /** All events of a run, without chunks, once it has ended. */
-async function answerAll({ frames, signal }: Followed): Promise<JsonText> {
+async function respondWithAll({ frames, signal }: Followed): Promise<JsonText> {
   const texts: string[] = [];
   for await (const { event } of frames) texts.push(storedEventJson(event));
   signal.throwIfAborted();

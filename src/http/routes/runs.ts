@@ -41,7 +41,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       summary: 'Start a run in the background',
       params: SessionParams,
       body: RunBody,
-      answer: { status: 202, schema: Run, description: 'The run, queued or running' },
+      response: { status: 202, schema: Run, description: 'The run, queued or running' },
       async handle({ params, body }, { request, reply }) {
         rights.checkState(body.stateDelta);
         const idempotencyKey = idempotencyKeyOf(request);
@@ -61,7 +61,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       summary: 'List the runs of a session, newest first',
       params: SessionParams,
       query: ListQuery,
-      answer: { schema: z.array(Run) },
+      response: { schema: z.array(Run) },
       handle: ({ params, query }) => runs.list(params, query),
     }),
     operation({
@@ -71,7 +71,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       feature: 'runs',
       summary: 'Read the status of a run',
       params: RunParams,
-      answer: { schema: Run },
+      response: { schema: Run },
       handle: ({ params }) => runs.get(params),
     }),
     operation({
@@ -82,7 +82,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       summary: 'Cancel a run, and roll it back if asked to; a run that has ended is not changed',
       params: RunParams,
       body: CancelBody,
-      answer: { schema: Run, description: 'The run, which has ended' },
+      response: { schema: Run, description: 'The run, which has ended' },
       handle: ({ params, body }, { reply }) => runs.cancel(params, body, clientSignal(reply)),
     }),
     operation({
@@ -93,7 +93,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       summary: 'Wait until a run ends, or for a limited time',
       params: RunParams,
       query: WaitQuery,
-      answer: { schema: Run, description: 'The run at that time' },
+      response: { schema: Run, description: 'The run at that time' },
       handle: ({ params, query }, { reply }) =>
         runs.wait(params, Math.min(query.timeoutMs ?? maxWaitMs / 2, maxWaitMs), clientSignal(reply)),
     }),
@@ -105,7 +105,11 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       summary: 'Follow the events of a run, from the first or after Last-Event-ID',
       params: RunParams,
       query: StreamQuery,
-      answer: { schema: Event, mediaType: 'text/event-stream', description: 'As `/run_sse`, each frame with an `id:`' },
+      response: {
+        schema: Event,
+        mediaType: 'text/event-stream',
+        description: 'As `/run_sse`, each frame with an `id:`',
+      },
       async handle({ params, query }, { request, reply }) {
         const last = request.headers['last-event-id'] ?? query.lastEventId;
         const after = readPosition(Array.isArray(last) ? last[0] : last, params.runId);

@@ -24,7 +24,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       paths: ['/health'],
       tag,
       summary: 'Whether the process is alive',
-      answer: { schema: Status },
+      response: { schema: Status },
       handle: () => ({ status: 'ok' }),
     }),
     operation({
@@ -32,7 +32,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       paths: ['/ready'],
       tag,
       summary: 'Whether the server accepts new work; 503 while it shuts down or cannot reach a store',
-      answer: { schema: Status },
+      response: { schema: Status },
       async handle() {
         if (isClosing()) throw new AppError('unavailable', 'The server is shutting down', { retryAfter: 5 });
         await checkStores(services);
@@ -44,7 +44,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       paths: ['/version'],
       tag,
       summary: 'Which server this is',
-      answer: { schema: z.object({ version: z.string(), language: z.string(), language_version: z.string() }) },
+      response: { schema: z.object({ version: z.string(), language: z.string(), language_version: z.string() }) },
       handle: () => ({ version, language: 'typescript', language_version: process.versions.node }),
     }),
     operation({
@@ -52,7 +52,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       paths: ['/config/telemetry'],
       tag,
       summary: 'Whether the web UI may send telemetry: never',
-      answer: { schema: Telemetry },
+      response: { schema: Telemetry },
       handle: () => ({ telemetry: false }),
     }),
     operation({
@@ -61,7 +61,7 @@ export function serverOperations({ version, isClosing, services }: ServerRoutes)
       tag,
       summary: 'Answer a consent dialog; the server never sends telemetry',
       body: Telemetry,
-      answer: { schema: Telemetry },
+      response: { schema: Telemetry },
       handle(_input, { request }) {
         if (request.headers[telemetryHeader] !== 'true') {
           throw new AppError('invalid_request', `The header "${telemetryHeader}: true" is missing`);

@@ -29,7 +29,7 @@ export function sessionViewOperations({ sessions, artifacts }: Services): Operat
       summary: 'List the sessions of a user with title and size, newest first, or those that hold some words',
       params: UserParams,
       query: SummaryQuery,
-      answer: { schema: SessionSummaries },
+      response: { schema: SessionSummaries },
       handle: ({ params, query }) => sessionSummaries(sessions, params, query),
     }),
     operation({
@@ -39,7 +39,7 @@ export function sessionViewOperations({ sessions, artifacts }: Services): Operat
       feature: 'pending-requests',
       summary: 'List the calls of a session that wait for an answer of the user',
       params: SessionParams,
-      answer: { schema: OpenRequests },
+      response: { schema: OpenRequests },
       async handle({ params }) {
         const session = await sessions.getSession(params);
         if (!session) throw new AppError('session_not_found', `Session not found: ${params.sessionId}`);
@@ -55,7 +55,7 @@ export function sessionViewOperations({ sessions, artifacts }: Services): Operat
             feature: 'artifact-index',
             summary: 'Describe all artifacts of a session and its user with their versions',
             params: SessionParams,
-            answer: { schema: z.object({ artifacts: z.array(IndexedArtifact) }) },
+            response: { schema: z.object({ artifacts: z.array(IndexedArtifact) }) },
             handle: async ({ params }) => ({ artifacts: await artifactIndex(artifacts, params) }),
           }),
         ]

@@ -76,7 +76,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       tag,
       summary: 'List the sessions of a user, without their events',
       params: UserParams,
-      answer: { schema: z.array(Session) },
+      response: { schema: z.array(Session) },
       handle: async ({ params }, { reply }) => sendJsonStream(reply, listPieces(await sessions.listSessions(params))),
     }),
     operation({
@@ -86,7 +86,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'Create a session; its id is generated unless the body names one',
       params: UserParams,
       body: NewSession,
-      answer: { schema: Session },
+      response: { schema: Session },
       async handle({ params, body }, { reply }) {
         await checkApp(params.appName);
         const { sessionId, state, events } = body;
@@ -102,7 +102,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'Read a session with its events',
       params: SessionParams,
       query: SessionQuery,
-      answer: { schema: Session },
+      response: { schema: Session },
       handle: async ({ params, query }, { reply }) => sendSession(reply, await find(params, query)),
     }),
     operation({
@@ -112,7 +112,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'Create a session under an id of your own; a body that is not a session request is its state',
       params: SessionParams,
       body: z.unknown().meta({ description: 'A session request, or the state itself' }),
-      answer: { schema: Session },
+      response: { schema: Session },
       async handle({ params: { sessionId, ...owner }, body }, { reply }) {
         await checkApp(owner.appName);
         const { state, events } = asSessionRequest(body);
@@ -128,7 +128,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'Change the state of a session',
       params: SessionParams,
       body: SessionPatch,
-      answer: { schema: Session },
+      response: { schema: Session },
       async handle({ params, body }, { reply }) {
         rights.checkState(body.stateDelta);
         const session = await found(params, () => sessions.getSession(params, { numRecentEvents: 1 }));
@@ -145,7 +145,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       tag,
       summary: 'Delete a session with its events, artifacts, memories and traces',
       params: SessionParams,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       async handle({ params }) {
         await runs.deleteSession(params);
         traces.forget(params);
@@ -159,7 +159,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       summary: 'Read the events of a session page by page, in order or newest first, all or around an event',
       params: SessionParams,
       query: EventsQuery,
-      answer: { schema: ListEventsResponse },
+      response: { schema: ListEventsResponse },
       async handle({ params, query }, { reply }) {
         const { nextPageToken, ...page } = await sessions.listEvents(params, {
           ...query,

@@ -32,7 +32,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       feature: 'traces',
       summary: 'List the latest traces, newest first',
       query: ListQuery,
-      answer: { schema: TraceSummaries },
+      response: { schema: TraceSummaries },
       handle({ query: { pageSize = defaultPageSize, ...query } }) {
         return traces.list({ ...query, pageSize: Math.min(Math.max(1, pageSize), tracesPerPage) });
       },
@@ -44,7 +44,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       feature: 'traces',
       summary: 'Read a trace with its spans, the open ones without an end, all without requests and answers',
       params: z.object({ traceId: Name }),
-      answer: { schema: Trace },
+      response: { schema: Trace },
       handle({ params: { traceId } }, { reply }) {
         const trace = traces.trace(traceId);
         if (!trace) throw new AppError('trace_not_found', `Trace not found: ${traceId}`);
@@ -58,7 +58,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       feature: 'traces',
       summary: 'Read a span with its requests and answers',
       params: z.object({ traceId: Name, spanId: Name }),
-      answer: { schema: LiveSpan },
+      response: { schema: LiveSpan },
       handle({ params: { traceId, spanId } }) {
         const span = traces.span(traceId, spanId);
         if (!span) throw new AppError('trace_not_found', `Span not found: ${spanId}`);
@@ -73,7 +73,7 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       summary: 'Read the spans of a session that began or ended since a mark, without requests and answers',
       params: z.object({ appName: Name, sessionId: Name }),
       query: ChangesQuery,
-      answer: { schema: SpanChanges },
+      response: { schema: SpanChanges },
       handle: ({ params: { appName, sessionId }, query: { since = 0, userId } }, { reply }) =>
         sendWithSpans(reply, traces.changes(sessionId, since, { appName, userId })),
     }),

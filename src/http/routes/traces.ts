@@ -18,7 +18,7 @@ export function traceOperations(traces: TraceReader): Operation[] {
       tag,
       summary: 'Read the spans of the runs of a session, or of all sessions of that id',
       params: z.object({ ...app, sessionId: Name }),
-      answer: { schema: z.array(TraceSpan) },
+      response: { schema: z.array(TraceSpan) },
       handle: ({ params: { appName, sessionId } }, { reply }) =>
         sendSpans(reply, traces.forSession(sessionId, { appName })),
     }),
@@ -28,7 +28,7 @@ export function traceOperations(traces: TraceReader): Operation[] {
       tag,
       summary: 'Read the attributes of the span that made an event',
       params: z.object({ ...app, eventId: Name }),
-      answer: { schema: z.record(z.string(), z.unknown()) },
+      response: { schema: z.record(z.string(), z.unknown()) },
       handle({ params }) {
         const attributes = traces.forEvent(params.eventId);
         if (!attributes) throw new AppError('trace_not_found', `Trace of event not found: ${params.eventId}`);

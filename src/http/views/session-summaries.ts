@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { SessionService } from '../../core/services.ts';
@@ -44,7 +44,7 @@ export async function sessionSummaries(
     }
     const match = await matchIn(sessions, key, words, (count) => (budget -= count));
     if (match !== undefined) found.push({ ...summary, match });
-    await nextTurn(); // lets other requests run during a long search
+    await nextIteration(); // lets other requests run during a long search
   }
   return { sessions: found };
 }

@@ -14,7 +14,7 @@ import {
   type LlmAgentConfig,
   SubAgents,
 } from '../../schemas/agent-config.ts';
-import { spelledLike } from '../../schemas/key-case.ts';
+import { keyInAnyCase } from '../../schemas/key-case.ts';
 import { isIdentifier } from '../../schemas/names.ts';
 import type { AccessLimits } from '../../tools/access-limits.ts';
 import { isAgent } from '../code-app.ts';
@@ -46,7 +46,7 @@ export async function buildAgent(source: AgentFile, context: AgentBuildContext):
   const { yaml } = source;
   const { value } = yaml;
   if (!isJsonObject(value)) throw yaml.fail([], value === null ? 'is empty' : 'must be a mapping of keys to values');
-  const written = value[spelledLike(value, 'agentClass') ?? ''] ?? 'LlmAgent';
+  const written = value[keyInAnyCase(value, 'agentClass') ?? ''] ?? 'LlmAgent';
   const kind = typeof written === 'string' && written.trim() !== '' ? agentClassOf(written.trim()) : 'LlmAgent';
   if (typeof written === 'string' && kind === undefined) return await customAgent(written, source, context);
   if (kind === undefined) throw yaml.fail(['agentClass'], '"agent_class" must be a text');
@@ -211,7 +211,7 @@ async function customAgent(name: string, source: AgentFile, context: AgentBuildC
     );
   }
   const config: JsonObject = isJsonObject(yaml.value) ? withoutClass(yaml.value) : {};
-  const key = spelledLike(config, 'subAgents') ?? '';
+  const key = keyInAnyCase(config, 'subAgents') ?? '';
   const refs = check(SubAgents, config[key], yaml, { at: [key] });
   const subAgents: Agent[] = [];
   for (const [index, ref] of (refs ?? []).entries()) {
@@ -226,6 +226,6 @@ async function customAgent(name: string, source: AgentFile, context: AgentBuildC
 }
 
 function withoutClass(value: JsonObject): JsonObject {
-  const { [spelledLike(value, 'agentClass') ?? '']: _, ...rest } = value;
+  const { [keyInAnyCase(value, 'agentClass') ?? '']: _, ...rest } = value;
   return rest;
 }

@@ -2,14 +2,14 @@ import { builtInPlanner, type Planner, planReActPlanner } from '../../agents/def
 import { AppError } from '../../base/errors.ts';
 import type { PlannerConfig } from '../../schemas/agent-config.ts';
 import { ThinkingConfig } from '../../schemas/generate-content-config.ts';
-import { spelled } from '../../schemas/key-case.ts';
+import { anyCaseObject } from '../../schemas/key-case.ts';
 import { check } from './check.ts';
 import type { YamlFile } from './document.ts';
 import { placed } from './placed.ts';
 import type { Registry } from './registry.ts';
 
-const NoArgs = spelled({});
-const BuiltInArgs = spelled({ thinkingConfig: ThinkingConfig });
+const NoArgs = anyCaseObject({});
+const BuiltInArgs = anyCaseObject({ thinkingConfig: ThinkingConfig });
 
 /** The planner of an agent: built-in, or from the app's registry. Throws ConfigurationException with the location. */
 export async function plannerOf(config: PlannerConfig, file: YamlFile, registry: Registry): Promise<Planner> {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isLoopback, isPublicAddress } from '../../base/addresses.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { agentClassOf, agentConfigs } from '../../schemas/agent-config.ts';
-import { spelledLike } from '../../schemas/key-case.ts';
+import { keyInAnyCase } from '../../schemas/key-case.ts';
 import type { AccessLimits } from '../../tools/access-limits.ts';
 import { check } from './check.ts';
 import { readYaml, type YamlFile } from './document.ts';
@@ -21,7 +21,7 @@ export function checkAgentYaml(text: string, name: string, limits: AccessLimits 
   if (!isJsonObject(value)) throw yaml.fail([], 'must be a mapping of keys to values');
   checkLimits(value, [], { yaml, limits });
   if (/(?:^|\/)plugins\.ya?ml$/.test(name)) return;
-  const key = spelledLike(value, 'agentClass') ?? '';
+  const key = keyInAnyCase(value, 'agentClass') ?? '';
   const { [key]: written = 'LlmAgent', ...rest } = value;
   if (typeof written !== 'string') throw yaml.fail(['agentClass'], '"agent_class" must be a text');
   const kind = written.trim() === '' ? 'LlmAgent' : agentClassOf(written.trim());

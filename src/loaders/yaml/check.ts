@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../../base/json.ts';
-import { snakeCase, spelledLike } from '../../schemas/key-case.ts';
+import { snakeCase, keyInAnyCase } from '../../schemas/key-case.ts';
 import { locatedError } from '../located-error.ts';
 import type { YamlFile } from './document.ts';
 
@@ -97,7 +97,7 @@ function labelOf(path: readonly PropertyKey[], root: unknown): string {
     if (typeof part === 'number') {
       label += `[${part}]`;
     } else {
-      const key = isJsonObject(value) ? spelledLike(value, String(part)) : undefined;
+      const key = isJsonObject(value) ? keyInAnyCase(value, String(part)) : undefined;
       label += `${label === '' ? '' : '.'}${key ?? snakeCase(String(part))}`;
     }
     value = valueAt(value, [part]);
@@ -109,7 +109,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let found = value;
   for (const part of path) {
     if (Array.isArray(found)) found = found[Number(part)];
-    else if (isJsonObject(found)) found = found[spelledLike(found, String(part)) ?? ''];
+    else if (isJsonObject(found)) found = found[keyInAnyCase(found, String(part)) ?? ''];
     else return undefined;
   }
   return found;
@@ -122,7 +122,7 @@ function without(value: unknown, [part, ...rest]: readonly PropertyKey[], keys: 
   }
   if (!isJsonObject(value)) return value;
   if (part === undefined) return Object.fromEntries(Object.entries(value).filter(([name]) => !keys.has(name)));
-  const key = spelledLike(value, String(part)) ?? String(part);
+  const key = keyInAnyCase(value, String(part)) ?? String(part);
   const entries = Object.entries(value).map(([name, item]): [string, unknown] => [
     name,
     name === key ? without(item, rest, keys) : item,

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, parseDocument, visit } from 'yaml';
 import type { AppError } from '../../base/errors.ts';
-import { spelledLike } from '../../schemas/key-case.ts';
+import { keyInAnyCase } from '../../schemas/key-case.ts';
 import { locatedError } from '../located-error.ts';
 
 const maxLength = 1_000_000;
@@ -126,6 +126,6 @@ function step(node: unknown, part: PropertyKey): { node: Node | null; start: num
   }
   if (!isMap<Node, Node | null>(node)) return undefined;
   const keys = new Map(node.items.map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]));
-  const pair = keys.get(spelledLike(Object.fromEntries(keys), String(part)) ?? '');
+  const pair = keys.get(keyInAnyCase(Object.fromEntries(keys), String(part)) ?? '');
   return pair && { node: pair.value, start: pair.key.range?.[0] ?? 0 };
 }

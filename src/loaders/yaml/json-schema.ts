@@ -11,8 +11,8 @@ export function agentJsonSchema(): JsonObject {
   const definitions: JsonObject = {};
   for (const [name, schema] of Object.entries(agentConfigs)) {
     const { $schema: _, definitions: parts, ...json } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
-    definitions[name] = respell(json);
-    for (const [part, value] of Object.entries(parts ?? {})) definitions[part] = respell(value);
+    definitions[name] = inBothCases(json);
+    for (const [part, value] of Object.entries(parts ?? {})) definitions[part] = inBothCases(value);
   }
   const kinds = Object.keys(agentConfigs);
   return {
@@ -39,25 +39,25 @@ const definition = (name: string): JsonObject => ({ $ref: `#/definitions/${name}
 // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
 const implies = (condition: JsonObject, schema: JsonObject): JsonObject => ({ if: condition, then: schema });
 
-function respell(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(respell);
+function inBothCases(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(inBothCases);
   if (!isJsonObject(node)) return node;
   const { [orTextMark]: isOrText, properties, required, ...rest } = node;
-  const copy: JsonObject = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, respell(value)]));
-  if (isJsonObject(properties)) copy['properties'] = bothSpellings(properties);
+  const copy: JsonObject = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inBothCases(value)]));
+  if (isJsonObject(properties)) copy['properties'] = propertiesInBothCases(properties);
   // A key with two spellings cannot be required by name.
   const needed = Array.isArray(required) ? required.filter((key) => snakeCase(String(key)) === key) : [];
   if (needed.length > 0) copy['required'] = needed;
   return isOrText === true ? { anyOf: [{ type: 'string' }, copy] } : copy;
 }
 
-function bothSpellings(properties: JsonObject): JsonObject {
-  const spelled: JsonObject = {};
+function propertiesInBothCases(properties: JsonObject): JsonObject {
+  const both: JsonObject = {};
   for (const [key, value] of Object.entries(properties)) {
     const snake = snakeCase(key);
-    spelled[snake] = respell(value);
+    both[snake] = inBothCases(value);
     // The other spelling is accepted unchecked, which keeps the schema small; the server checks it.
-    if (snake !== key) spelled[key] = { doNotSuggest: true };
+    if (snake !== key) both[key] = { doNotSuggest: true };
   }
-  return spelled;
+  return both;
 }

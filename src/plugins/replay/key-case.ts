@@ -22,12 +22,12 @@ export const camelKeys = (value: unknown): unknown => rename(value, camel);
 /** A copy with the keys of cassette structures in snake_case, user data untouched. */
 export const snakeKeys = (value: unknown): unknown => rename(value, snake);
 
-function rename(value: unknown, spell: (key: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((entry) => rename(entry, spell));
+function rename(value: unknown, renameKey: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((entry) => rename(entry, renameKey));
   if (!isJsonObject(value)) return value;
   const copy: JsonObject = {};
   for (const [key, entry] of Object.entries(value)) {
-    define(copy, spell(key), opaque.has(camel(key)) ? entry : rename(entry, spell));
+    define(copy, renameKey(key), opaque.has(camel(key)) ? entry : rename(entry, renameKey));
   }
   return copy;
 }

@@ -1,5 +1,5 @@
 import { HandoverInput } from '../../agents/live/handover-input.ts';
-import { enterLive } from '../../agents/run-sub-agent.ts';
+import { runSubAgentLive } from '../../agents/run-sub-agent.ts';
 import { indexTree } from '../../agents/tree.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { newEvent } from '../../core/events/new-event.ts';
@@ -72,7 +72,7 @@ export class LiveSession {
     const hangUp = (): void => input.close(); // an agent that waits for input does not watch the signal
     ctx.signal.addEventListener('abort', hangUp, { once: true });
     try {
-      for await (const event of enterLive(agent, ctx, input)) {
+      for await (const event of runSubAgentLive(agent, ctx, input)) {
         this.#audio?.recordOutput(event);
         for (const due of order.add(event)) yield due;
         if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.save(event);

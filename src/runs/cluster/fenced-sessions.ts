@@ -1,15 +1,15 @@
 import { AppError } from '../../base/errors.ts';
-import type { AppendGuard, EventPage, NewSession, SessionService } from '../../core/services.ts';
+import type { AppendFencing, EventPage, NewSession, SessionService } from '../../core/services.ts';
 import type { Event } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { Generation, GetSessionConfig, Session, SessionKey, SessionOwner, State } from '../../schemas/session.ts';
 
 // Decides with which right an event of a run is stored: with the fencing token of its lease, which the database checks.
 
-/** The lease of a run on its session. `nextAppend` supplies the guard of the next event, and throws once the lease is lost. */
+/** The lease of a run on its session. `nextAppend` fences the next event, and throws once the lease is lost. */
 export interface SessionLease {
   readonly key: SessionKey;
-  nextAppend(): AppendGuard;
+  nextAppend(): AppendFencing;
   /** Another replica owns the session, or the database did not say whether it stored the event. */
   relinquish(reason: AppError): void;
 }
@@ -27,9 +27,9 @@ export class FencedSessions implements SessionService, Record<keyof SessionServi
     this.#lease = lease;
   }
 
-  async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
+  async appendEvent(session: Session, event: Event, fencing?: AppendFencing): Promise<Event> {
     if (event.partial) return event;
-    if (guard || !isOf(session, this.#lease.key)) return this.#sessions.appendEvent(session, event, guard);
+    if (fencing || !isOf(session, this.#lease.key)) return this.#sessions.appendEvent(session, event, fencing);
     try {
       return await this.#sessions.appendEvent(session, event, this.#lease.nextAppend());
     } catch (error) {

@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts';
 import { deriveRun, outcomeOfFailure } from '../../core/run-status.ts';
 import type { RunEnd, RunRef } from '../../core/run-store.ts';
 import type { MaybePromise } from '../../core/runtime.ts';
-import type { AppendGuard, SessionService } from '../../core/services.ts';
+import type { AppendFencing, SessionService } from '../../core/services.ts';
 import { PendingWrites } from '../../runner/queue/fenced-stores.ts';
 import { RunOutput } from '../../runner/queue/run-output.ts';
 import type { QueuedRun, RunSlot } from '../../runner/queue/run-queue.ts';
@@ -134,7 +134,7 @@ export class RunLease implements RunSlot, QueuedRun, SessionLease {
     this.#writes.track(write);
   }
 
-  nextAppend(): AppendGuard {
+  nextAppend(): AppendFencing {
     if (this.#evicted) throw this.#evicted;
     if (this.#isRelinquished || !this.ref || this.fencingToken === undefined) throw leaseLost(this.id);
     const { session, id: runId } = this.ref;

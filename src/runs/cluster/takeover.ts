@@ -30,7 +30,7 @@ export interface TakeoverOptions {
 }
 
 const pollMs = 500;
-/** Poison-run guard: a run that lost its owner so often more than it stored events may be what kills them. */
+/** Against poison runs: a run that lost its owner so often more than it stored events may be what kills them. */
 const maxTakeoversWithoutProgress = 10;
 
 /** Takes over runs whose owner died, and decides for each whether it is resumed or ended. */

@@ -28,7 +28,7 @@ const toCamel = memoized((key) => key.replace(/_([a-z])/g, (_, letter: string) =
 
 /** The `event_data` of an event. */
 export function toEventData(event: Event): string {
-  const data = respell(event, '', toSnake) as JsonObject;
+  const data = renameKeys(event, '', toSnake) as JsonObject;
   data['timestamp'] = adkMs(event.timestamp);
   return JSON.stringify(data);
 }
@@ -39,7 +39,7 @@ export function toEventData(event: Event): string {
  * anything else.
  */
 export function fromEventData(text: string): Event {
-  const data = respell(JSON.parse(text), '', toCamel);
+  const data = renameKeys(JSON.parse(text), '', toCamel);
   if (isJsonObject(data))
     data['author'] ??= isJsonObject(data['content']) && data['content']['role'] === 'model' ? 'model' : 'user';
   for (;;) {
@@ -63,24 +63,24 @@ function leaveOut(data: unknown, path: readonly PropertyKey[]): boolean {
   return false;
 }
 
-function respell(value: unknown, path: string, spell: (key: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => respell(item, path, spell));
+function renameKeys(value: unknown, path: string, rename: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => renameKeys(item, path, rename));
   if (!isJsonObject(value)) return value;
   const copy: JsonObject = {};
   for (const key of Object.keys(value)) {
     const below = path === '' ? toCamel(key) : `${path}.${toCamel(key)}`;
-    define(copy, spell(key), dataPaths.has(below) ? value[key] : respell(value[key], below, spell));
+    define(copy, rename(key), dataPaths.has(below) ? value[key] : renameKeys(value[key], below, rename));
   }
   return copy;
 }
 
 /** Caches results, because keys repeat from event to event. The cache is bounded, because models invent keys, too. */
-function memoized(spell: (key: string) => string): (key: string) => string {
+function memoized(rename: (key: string) => string): (key: string) => string {
   const known = new Map<string, string>();
   return (key) => {
     const found = known.get(key);
     if (found !== undefined) return found;
-    const made = spell(key);
+    const made = rename(key);
     if (known.size < 2000) known.set(key, made);
     return made;
   };

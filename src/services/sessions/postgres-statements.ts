@@ -3,7 +3,7 @@ import type { Dialect } from '../postgres/dialect.ts';
 /** The optional parts of an append statement; their values come in this order, after the ten common ones. */
 export interface AppendShape {
   /** The run, the number of its event, and its fencing token. */
-  readonly isGuarded: boolean;
+  readonly isFenced: boolean;
   /** The set and removed keys of the session's state. */
   readonly changesState: boolean;
   /** The same for the app's and the user's state. */
@@ -62,8 +62,8 @@ export function sessionStatements(dialect: Dialect): SessionStatements {
     list: `${row} where s.app_name = $1 and s.user_id = $2 order by s.num`,
     create: createStatement(time),
     append(shape) {
-      const { isGuarded, changesState, changesScopes } = shape;
-      const name = `agent-append${isGuarded ? '-guard' : ''}${changesState ? '-state' : ''}${changesScopes ? '-scopes' : ''}`;
+      const { isFenced, changesState, changesScopes } = shape;
+      const name = `agent-append${isFenced ? '-fenced' : ''}${changesState ? '-state' : ''}${changesScopes ? '-scopes' : ''}`;
       const known = appends.get(name);
       if (known) return known;
       const made = { name, text: appendStatement(dialect, shape) };
@@ -98,27 +98,27 @@ function createStatement(time: Dialect['time']): string {
 // $1 app, $2 user, $3 session, $4 time in ms, $5 time in s, $6 event id, $7 invocation, $8 event_data, $9 body, $10 session number.
 function appendStatement(
   { time, eventData, hasEventSequence }: Dialect,
-  { isGuarded, changesState, changesScopes }: AppendShape,
+  { isFenced, changesState, changesScopes }: AppendShape,
 ): string {
   let values = 10;
   const next = (): string => `$${(values += 1)}`;
-  const [run, step, fence] = isGuarded ? [next(), next(), next()] : [];
+  const [run, step, fencingToken] = isFenced ? [next(), next(), next()] : [];
   const [set, removed] = changesState ? [next(), next()] : [];
   const moment = `greatest(${time('$4::float8')}, update_time + interval '1 millisecond')`;
-  const own = `fence = ${fence} and not exists (select from agent_events where run_id = ${run} and step = ${step})`;
+  const own = `fence = ${fencingToken} and not exists (select from agent_events where run_id = ${run} and step = ${step})`;
   return `with made as (
       update sessions set next_seq = next_seq + 1, update_time = ${moment},
           clock_ms = extract(epoch from ${moment}) * 1000, last_update = greatest(${lastUpdate}, $5::float8)
           ${changesState ? `, state = (state - ${removed}::text[]) || ${set}::jsonb` : ''}
           ${hasEventSequence ? ', event_sequence = event_sequence + 1' : ''}
-        where id = $3 and app_name = $1 and user_id = $2 and ($10::bigint is null or num = $10) ${isGuarded ? `and ${own}` : ''}
+        where id = $3 and app_name = $1 and user_id = $2 and ($10::bigint is null or num = $10) ${isFenced ? `and ${own}` : ''}
         returning num, next_seq - 1 as seq, update_time, last_update),
     event as (
       insert into events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data, seq)
         select $6, $1, $2, $3, $7, update_time, ${eventData('$8::jsonb', '$5::float8')}, seq from made),
     booked as (
-      insert into agent_events (session_num, seq, event_id, body${isGuarded ? ', run_id, step' : ''})
-        select num, seq, $6, $9${isGuarded ? `, ${run}, ${step}::int` : ''} from made)
+      insert into agent_events (session_num, seq, event_id, body${isFenced ? ', run_id, step' : ''})
+        select num, seq, $6, $9${isFenced ? `, ${run}, ${step}::int` : ''} from made)
     ${changesScopes ? `, ${scopes(time, 'made', values + 1)}` : ''}
     select num::float8 as "sessionNumber", seq::float8 as seq, last_update as "lastUpdateTime" from made`;
 }

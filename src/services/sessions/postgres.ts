@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
-import type { AppendGuard } from '../../core/services.ts';
+import type { AppendFencing } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import { adkMs } from '../adk-time.ts';
 import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
@@ -164,18 +164,18 @@ export class PostgresSessionTables implements SessionTables {
     target: AppendTarget,
     event: EventRow,
     changes: StateChanges,
-    guard: AppendGuard | undefined,
+    fencing: AppendFencing | undefined,
   ): Promise<Appended> {
-    const endMs = performance.now() + (guard?.eventIndex === 0 ? firstRetryLimitMs : retryLimitMs);
+    const endMs = performance.now() + (fencing?.eventIndex === 0 ? firstRetryLimitMs : retryLimitMs);
     for (let attempt = 0; ; attempt += 1) {
       const sentMs = performance.now();
       try {
-        const appended = await this.#appendOnce(target, event, changes, guard);
-        return appended ?? (await this.#explain(target, guard));
+        const appended = await this.#appendOnce(target, event, changes, fencing);
+        return appended ?? (await this.#explain(target, fencing));
       } catch (error) {
         const cause = error instanceof AppError ? error.cause : error;
         if (sqlStateOf(cause) === uniqueViolation) {
-          const stored = guard || attempt > 0 ? await this.#stored(target, event, guard) : undefined;
+          const stored = fencing || attempt > 0 ? await this.#stored(target, event, fencing) : undefined;
           if (stored) return stored;
           throw new AppError('invalid_request', `Event "${event.id}" is stored already`, { cause: error });
         }
@@ -199,29 +199,29 @@ export class PostgresSessionTables implements SessionTables {
     { appName, userId, sessionId, sessionNumber }: AppendTarget,
     event: EventRow,
     changes: StateChanges,
-    guard: AppendGuard | undefined,
+    fencing: AppendFencing | undefined,
   ): Promise<Appended | undefined> {
     const { append } = await this.#prepared();
     const shape = {
-      isGuarded: guard !== undefined,
+      isFenced: fencing !== undefined,
       changesState: changes.session !== undefined,
       changesScopes: changes.app !== undefined || changes.user !== undefined,
     };
     const values: unknown[] = [appName, userId, sessionId, adkMs(event.timestamp), event.timestamp];
     values.push(event.id, event.invocationId, toJsonb(event.eventData), event.body, sessionNumber ?? null);
-    if (guard) values.push(guard.runId, guard.eventIndex, guard.fencingToken);
+    if (fencing) values.push(fencing.runId, fencing.eventIndex, fencing.fencingToken);
     if (changes.session) values.push(setOf(changes.session), keysOf(changes.session.removed));
     if (shape.changesScopes) values.push(...scopeValues(changes));
     return (await this.#database.query<Appended>({ ...append(shape), values }))[0];
   }
 
   /** Why nothing was appended; or, for an event that was stored before, that event. */
-  async #explain(target: AppendTarget, guard: AppendGuard | undefined): Promise<Appended> {
+  async #explain(target: AppendTarget, fencing: AppendFencing | undefined): Promise<Appended> {
     const row = await this.#target(target);
-    if (!row || !guard) throw new AppError('session_not_found', `Session not found: ${target.sessionId}`);
-    const stored = await this.#storedStep(row, guard);
+    if (!row || !fencing) throw new AppError('session_not_found', `Session not found: ${target.sessionId}`);
+    const stored = await this.#storedStep(row, fencing);
     if (stored) return stored;
-    throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${target.sessionId}" any more`);
+    throw new AppError('session_changed', `Run "${fencing.runId}" does not own session "${target.sessionId}" any more`);
   }
 
   async #target(target: AppendTarget): Promise<SessionRow | undefined> {
@@ -229,10 +229,14 @@ export class PostgresSessionTables implements SessionTables {
     return target.sessionNumber === undefined || row?.sessionNumber === target.sessionNumber ? row : undefined;
   }
 
-  async #stored(target: AppendTarget, event: EventRow, guard: AppendGuard | undefined): Promise<Appended | undefined> {
+  async #stored(
+    target: AppendTarget,
+    event: EventRow,
+    fencing: AppendFencing | undefined,
+  ): Promise<Appended | undefined> {
     const row = await this.#target(target);
     if (!row) return undefined;
-    if (guard) return this.#storedStep(row, guard);
+    if (fencing) return this.#storedStep(row, fencing);
     const [found] = await this.#database.query<{ seq: number }>(
       `select o.seq::float8 as seq from events e join agent_events o on o.session_num = $1 and o.seq = e.seq
         where e.id = $2 and e.app_name = $3 and e.user_id = $4 and e.session_id = $5 and o.body = $6`,
@@ -242,7 +246,10 @@ export class PostgresSessionTables implements SessionTables {
   }
 
   /** The stored event with this index of the run, if the run still owns the session. */
-  async #storedStep(row: SessionRow, { runId, eventIndex, fencingToken }: AppendGuard): Promise<Appended | undefined> {
+  async #storedStep(
+    row: SessionRow,
+    { runId, eventIndex, fencingToken }: AppendFencing,
+  ): Promise<Appended | undefined> {
     const [found] = await this.#database.query<{ seq: number; stored: string }>(
       `select o.seq::float8 as seq, o.body as stored from agent_events o join sessions s on s.num = o.session_num
         where o.run_id = $1 and o.step = $2 and s.id = $3 and s.app_name = $4 and s.user_id = $5 and s.fence = $6`,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { AppendGuard } from '../../core/services.ts';
+import type { AppendFencing } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import type { Position, SessionNumber } from './history-cache.ts';
 
@@ -122,12 +122,12 @@ export interface SessionTables {
   events(session: SessionRow, range: EventRange): Promise<StoredEventRow[]>;
   /** The number of an event; `undefined` if the session has no event with that id. */
   seqOf(session: SessionRow, eventId: string): Promise<number | undefined>;
-  /** Throws `session_not_found`, `invalid_request` for an existing event id, and `session_changed` when the guard fails. */
+  /** Throws `session_not_found`, `invalid_request` for an existing event id, and `session_changed` for an old fencing token. */
   append(
     target: AppendTarget,
     event: EventRow,
     changes: StateChanges,
-    guard: AppendGuard | undefined,
+    fencing: AppendFencing | undefined,
   ): Promise<Appended>;
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { yieldWhenDue } from '../../base/event-loop.ts';
 import { deepFreeze, type JsonObject, toJson } from '../../base/json.ts';
 import { markImported } from '../../core/events/imported-events.ts';
-import type { AppendGuard, EventPage, NewSession, SessionReading, SessionService } from '../../core/services.ts';
+import type { AppendFencing, EventPage, NewSession, SessionReading, SessionService } from '../../core/services.ts';
 import { type Event, rememberEventJson, storedEventJson } from '../../schemas/event.ts';
 import type { ListEventsResponse } from '../../schemas/records.ts';
 import {
@@ -144,13 +144,13 @@ export class SqlSessions implements SessionService, Archive {
     );
   }
 
-  async appendEvent(session: Session, event: Event, guard?: AppendGuard): Promise<Event> {
+  async appendEvent(session: Session, event: Event, fencing?: AppendFencing): Promise<Event> {
     if (event.partial) return event;
     checkDelta(session.state, event.actions.stateDelta);
     const given = storedEvent(event);
     const row = rowOf(given);
-    const target = { ...keyOf(session), sessionNumber: guard?.session ?? session[generation] };
-    const appended = await this.#tables.append(target, row, stateChanges(given.actions.stateDelta), guard);
+    const target = { ...keyOf(session), sessionNumber: fencing?.session ?? session[generation] };
+    const appended = await this.#tables.append(target, row, stateChanges(given.actions.stateDelta), fencing);
     const kept = appended.stored === undefined ? given : parseStored(appended.stored);
     this.#cache.add(appended.sessionNumber, appended.seq, kept, row.body.length);
 
@@ -233,7 +233,7 @@ export class SqlSessions implements SessionService, Archive {
         size: rows.reduce((sum, stored) => sum + sizeOf(stored), 0),
       };
       next = (rows.at(-1)?.seq ?? to) + 1;
-      if (next < to) await nextTurn();
+      if (next < to) await nextIteration();
     }
   }
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { define, type JsonObject } from '../../base/json.ts';
-import type { AppendGuard } from '../../core/services.ts';
+import type { AppendFencing } from '../../core/services.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { ColumnTime, Dialect, TimeForm } from '../sqlite/dialect.ts';
@@ -81,20 +81,20 @@ export interface AppendInput {
   readonly target: AppendTarget;
   readonly event: EventRow;
   readonly changes: StateChanges;
-  readonly guard?: AppendGuard | undefined;
+  readonly fencing?: AppendFencing | undefined;
 }
 
 export function appendEvent({ connection, dialect }: WriteContext, input: AppendInput): Appended {
-  const { target, event, changes, guard } = input;
+  const { target, event, changes, fencing } = input;
   const { appName, userId, sessionId, sessionNumber } = target;
   const row = connection.get<Writable>(writableSession, sessionId, appName, userId);
   if (!row || (sessionNumber !== undefined && sessionNumber !== row.num))
     throw new AppError('session_not_found', `Session not found: ${sessionId}`);
   const before = lastUpdateOf(row, dialect);
-  if (guard && guard.fencingToken !== row.fence) {
-    throw new AppError('session_changed', `Run "${guard.runId}" does not own session "${sessionId}" any more`);
+  if (fencing && fencing.fencingToken !== row.fence) {
+    throw new AppError('session_changed', `Run "${fencing.runId}" does not own session "${sessionId}" any more`);
   }
-  const stored = guard && storedStep(connection, guard);
+  const stored = fencing && storedStep(connection, fencing);
   if (stored) return { ...stored, sessionNumber: row.num, lastUpdateTime: before };
 
   // ADK orders events by this time, so it grows with each.
@@ -102,7 +102,7 @@ export function appendEvent({ connection, dialect }: WriteContext, input: Append
   const time = context.form.time(event.timestamp, row.update_time);
   const lastUpdateTime = dialect.isExact(time) ? dialect.seconds(time) : Math.max(before, event.timestamp);
   try {
-    insertEvent(context, target, { ...event, ...guard, number: row.num, seq: row.next_seq, time });
+    insertEvent(context, target, { ...event, ...fencing, number: row.num, seq: row.next_seq, time });
   } catch (error) {
     throw isConstraint(error) ? new AppError('invalid_request', `Event "${event.id}" is stored already`) : error;
   }
@@ -155,7 +155,7 @@ export function lastUpdateOf(
   return written === time && exact !== null ? exact : Math.max(exact ?? 0, dialect.seconds(time));
 }
 
-interface NumberedEvent extends EventRow, Partial<AppendGuard> {
+interface NumberedEvent extends EventRow, Partial<AppendFencing> {
   readonly number: number;
   readonly seq: number;
   readonly time: ColumnTime;
@@ -187,7 +187,7 @@ function insertEvent({ connection, form }: RowContext, key: SessionKey, event: N
 
 function storedStep(
   connection: Connection,
-  { runId, eventIndex }: AppendGuard,
+  { runId, eventIndex }: AppendFencing,
 ): { seq: number; stored: string } | undefined {
   return connection.get(
     'select seq, body as stored from agent_events where run_id = ? and step = ?',

@@ -1,4 +1,4 @@
-import type { AppendGuard } from '../../core/services.ts';
+import type { AppendFencing } from '../../core/services.ts';
 import type { SessionKey, SessionOwner } from '../../schemas/session.ts';
 import { plausibleTimes, implausibleTime } from '../plausible-time.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
@@ -137,9 +137,9 @@ export class SqliteSessionTables implements SessionTables {
     target: AppendTarget,
     event: EventRow,
     changes: StateChanges,
-    guard: AppendGuard | undefined,
+    fencing: AppendFencing | undefined,
   ): Promise<Appended> {
-    return this.#database.write('appendEvent', { target, event, changes, guard });
+    return this.#database.write('appendEvent', { target, event, changes, fencing });
   }
 
   check(): Promise<void> {

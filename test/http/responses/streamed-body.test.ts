@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { sendJsonStream } from '../../../src/http/responses/streamed-body.ts';
@@ -16,7 +16,7 @@ async function answering(pieces: () => Pieces): Promise<string> {
 
 async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
   for (const piece of pieces) {
-    await nextTurn();
+    await nextIteration();
     yield piece;
   }
 }

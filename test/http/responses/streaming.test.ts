@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { delay } from '../../../src/base/abort.ts';
 import { type Event, eventJson } from '../../../src/schemas/event.ts';
@@ -49,7 +49,7 @@ it('sends each event at once and whole, in a chunk of its own', async () => {
     async *script() {
       for (const event of events) {
         yield event;
-        await nextTurn();
+        await nextIteration();
       }
     },
   });
@@ -150,7 +150,7 @@ it('ends a run without client after its time', async () => {
 /** A source that never pauses, one that gives a few events per turn of the event loop, and one at a human pace. */
 const paces: readonly (readonly [string, (produced: number) => Promise<unknown> | undefined])[] = [
   ['never pauses', () => undefined],
-  ['pauses for others', (produced) => (produced % 10 === 0 ? nextTurn() : undefined)],
+  ['pauses for others', (produced) => (produced % 10 === 0 ? nextIteration() : undefined)],
   ['sleeps', (produced) => (produced % 500 === 0 ? delay(20, AbortSignal.timeout(60_000)) : undefined)],
 ];
 
@@ -184,7 +184,7 @@ it('holds back a run of any pace for all of ten clients that do not read', async
   const { app } = await server({
     async *script() {
       for (let index = 0; index < 20_000; index += 1) {
-        if (index % 10 === 0) await nextTurn();
+        if (index % 10 === 0) await nextIteration();
         produced += 1;
         yield says(text);
       }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { TraceSpan } from '../../../src/schemas/records.ts';
 import { TraceRecorder } from '../../../src/telemetry/recorder.ts';
@@ -67,7 +67,7 @@ it('makes no more of a trace than its client reads', async () => {
   let before = -1;
   while (made.length > before) {
     before = made.length;
-    for (let turn = 0; turn < 1_000; turn += 1) await nextTurn();
+    for (let count = 0; count < 1_000; count += 1) await nextIteration();
   }
 
   expect(made.length).toBeLessThan(500); // the sockets hold a few MB

@@ -18,7 +18,7 @@ export function builderWriteOperations(files: BuilderFiles): Operation[] {
       summary: 'Write YAML files of an app (multipart field "files"); tmp=true keeps them as a draft',
       params: AppParams,
       query: SaveQuery,
-      answer: { schema: z.boolean() },
+      response: { schema: z.boolean() },
       async handle({ params: { appName }, query }, { request }) {
         const uploads = await formFiles(request);
         const written = uploads.map(({ fileName, text }) => ({ path: uploadPath(fileName, appName), text }));
@@ -32,7 +32,7 @@ export function builderWriteOperations(files: BuilderFiles): Operation[] {
       tag: 'Builder',
       summary: 'The same; the app is the first part of the file names',
       query: SaveQuery,
-      answer: { schema: z.boolean() },
+      response: { schema: z.boolean() },
       async handle({ query }, { request }) {
         const uploads = await formFiles(request);
         const [appName = ''] = uploads[0]?.fileName.split('/') ?? [];
@@ -49,7 +49,7 @@ export function builderWriteOperations(files: BuilderFiles): Operation[] {
       tag: 'Builder',
       summary: 'Drop the draft of an app',
       params: AppParams,
-      answer: { schema: z.boolean() },
+      response: { schema: z.boolean() },
       handle: ({ params }) => files.cancel(params.appName),
     }),
   ];

@@ -27,7 +27,7 @@ export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 
       summary: 'Read a YAML file of an app; empty when there is none',
       params: AppParams,
       query: BuilderQuery,
-      answer: {
+      response: {
         schema: z.unknown(),
         mediaType: 'application/x-yaml',
         description: 'The text of the file; nothing where there is none',
@@ -51,7 +51,7 @@ export function builderOperations({ loader, config }: Pick<HttpDeps, 'loader' | 
       tag: 'Builder',
       summary: 'What the deploy dialog of ADK is filled in with; this server deploys nothing',
       params: AppParams,
-      answer: { schema: z.object({ displayName: z.string(), serviceName: z.string() }) },
+      response: { schema: z.object({ displayName: z.string(), serviceName: z.string() }) },
       async handle({ params }) {
         const { name } = await loader.loadAgent(params.appName);
         return { displayName: name, serviceName: serviceName(name) };

@@ -23,7 +23,7 @@ export function testOperations({ tests, active }: { tests: AppTests; active: Act
       tag,
       summary: 'List the test files of an app',
       params: AppParams,
-      answer: { schema: z.array(z.string()) },
+      response: { schema: z.array(z.string()) },
       handle: ({ params }) => tests.list(params.appName),
     }),
     operation({
@@ -33,7 +33,7 @@ export function testOperations({ tests, active }: { tests: AppTests; active: Act
       summary: 'Run the agent anew for a test, or for all, and keep what it does',
       params: AppParams,
       query: TestQuery,
-      answer: { schema: Success },
+      response: { schema: Success },
       async handle({ params, query }, { reply }) {
         const run = active.open(reply.raw);
         try {
@@ -51,7 +51,7 @@ export function testOperations({ tests, active }: { tests: AppTests; active: Act
       summary: 'Run a test, or all, and stream how it goes',
       params: AppParams,
       query: TestQuery,
-      answer: { mediaType: 'text/plain', description: 'A line for each test, as it ends' },
+      response: { mediaType: 'text/plain', description: 'A line for each test, as it ends' },
       async handle({ params, query }, { reply }) {
         const run = active.open(reply.raw);
         const lines = tests.run(params.appName, query.testName, run.signal);
@@ -71,7 +71,7 @@ export function testOperations({ tests, active }: { tests: AppTests; active: Act
       tag,
       summary: 'Get a test: a session with its events',
       params: TestParams,
-      answer: { schema: z.record(z.string(), z.unknown()) },
+      response: { schema: z.record(z.string(), z.unknown()) },
       handle: ({ params }) => tests.get(params.appName, params.testName),
     }),
     operation({
@@ -81,7 +81,7 @@ export function testOperations({ tests, active }: { tests: AppTests; active: Act
       summary: 'Make a test of a session, or replace one',
       params: TestParams,
       body: CreateTest,
-      answer: { schema: Success.extend({ file: z.string() }) },
+      response: { schema: Success.extend({ file: z.string() }) },
       async handle({ params: { appName, testName }, body }) {
         return { ...success, file: await tests.save(appName, testName, body.sessionData) };
       },
@@ -92,7 +92,7 @@ export function testOperations({ tests, active }: { tests: AppTests; active: Act
       tag,
       summary: 'Delete a test',
       params: TestParams,
-      answer: { schema: Success },
+      response: { schema: Success },
       async handle({ params: { appName, testName } }) {
         await tests.delete(appName, testName);
         return success;

@@ -51,7 +51,7 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
       summary: 'List the newest runs of an evaluation set, each in a line',
       params: AppParams,
       query: z.object({ evalSetId: Name, limit: QueryCount.optional() }),
-      answer: { schema: z.array(EvalRunSummary) },
+      response: { schema: z.array(EvalRunSummary) },
       handle: ({ params, query: { evalSetId, limit = 20 } }) =>
         evaluations.summaries(params.appName, evalSetId, Math.min(limit, 100)),
     }),
@@ -62,7 +62,7 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
       feature: 'evaluation-runs',
       summary: 'Cancel a run of an evaluation set; its result holds the cases that are done',
       params: AppParams.extend({ runId: Name }),
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       handle: ({ params }) => evaluations.cancel(params.appName, params.runId),
     }),
     operation({
@@ -71,7 +71,7 @@ export function evaluationRunOperations(routes: EvaluationRunRoutes): Operation[
       tag,
       summary: 'List the metrics that can be applied to an app',
       params: AppParams,
-      answer: { schema: z.object({ metricsInfo: z.array(MetricInfo) }) },
+      response: { schema: z.object({ metricsInfo: z.array(MetricInfo) }) },
       handle: async ({ params }) => ({ metricsInfo: await evaluations.metricInfos(params.appName) }),
     }),
     ...resultOperations(evaluations),
@@ -92,7 +92,7 @@ function runOperation(
     summary: 'Run an evaluation set and answer what came of each case',
     params: EvalSetParams,
     body: RunEvalRequest,
-    answer: { schema },
+    response: { schema },
     async handle({ params: { appName, evalSetId }, body }, { reply }) {
       const run = active.open(reply.raw);
       try {
@@ -119,7 +119,7 @@ function streamOperation({ evaluations, active, sse }: EvaluationRunRoutes): Ope
     summary: 'Run an evaluation set and stream how far it is',
     params: EvalSetParams,
     body: RunEvalRequest,
-    answer: {
+    response: {
       mediaType: 'text/event-stream',
       description:
         'Objects of type `started` (`runId`, `total`), `case` (`done`, `total`, `result`) and `finished` (`evalSetResultId`); a failure is a last object with the key `error`',
@@ -157,7 +157,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'List the results of an app’s evaluations',
       params: AppParams,
-      answer: { schema: z.object({ evalResultIds: z.array(z.string()) }) },
+      response: { schema: z.object({ evalResultIds: z.array(z.string()) }) },
       handle: async ({ params }) => ({ evalResultIds: await results.list(params.appName) }),
     }),
     operation({
@@ -166,7 +166,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'List the results of an app’s evaluations, as a bare array',
       params: AppParams,
-      answer: { schema: z.array(z.string()) },
+      response: { schema: z.array(z.string()) },
       handle: ({ params }) => results.list(params.appName),
     }),
     operation({
@@ -175,7 +175,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'Get one result',
       params: EvalResultParams,
-      answer: { schema: EvalSetResult },
+      response: { schema: EvalSetResult },
       async handle({ params }, { reply }) {
         const { evalCaseResults, ...rest } = await results.get(params.appName, params.evalResultId);
         const head = `${JSON.stringify(rest).slice(0, -1)},"evalCaseResults":`;
@@ -188,7 +188,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'Delete one result',
       params: EvalResultParams,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       handle: ({ params }) => results.delete(params.appName, params.evalResultId),
     }),
     operation({
@@ -199,7 +199,7 @@ function resultOperations(evaluations: Evaluations): Operation[] {
       summary: 'Compare a result with an earlier one: what got worse comes first',
       params: EvalResultParams,
       query: z.object({ with: EvalResultParams.shape.evalResultId }),
-      answer: { schema: RunComparison },
+      response: { schema: RunComparison },
       handle: ({ params, query }) => evaluations.compare(params.appName, query.with, params.evalResultId),
     }),
   ];

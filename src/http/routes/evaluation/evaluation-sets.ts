@@ -26,7 +26,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'List the evaluation sets of an app',
       params: AppParams,
-      answer: { schema: z.object({ evalSetIds: z.array(z.string()) }) },
+      response: { schema: z.object({ evalSetIds: z.array(z.string()) }) },
       handle: async ({ params }) => ({ evalSetIds: await sets.list(params.appName) }),
     }),
     operation({
@@ -35,7 +35,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'List the evaluation sets of an app, as a bare array',
       params: AppParams,
-      answer: { schema: z.array(z.string()) },
+      response: { schema: z.array(z.string()) },
       handle: ({ params }) => sets.list(params.appName),
     }),
     operation({
@@ -45,7 +45,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       summary: 'Create an evaluation set',
       params: AppParams,
       body: CreateEvalSet,
-      answer: { schema: EvalSet },
+      response: { schema: EvalSet },
       handle: ({ params, body }) => sets.create(params.appName, body.evalSet),
     }),
     operation({
@@ -54,7 +54,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'Create an empty evaluation set',
       params: EvalSetParams,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       async handle({ params: { appName, evalSetId } }) {
         await sets.create(appName, { evalSetId, evalCases: [], creationTimestamp: 0 });
       },
@@ -65,7 +65,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'Get an evaluation set with its cases',
       params: EvalSetParams,
-      answer: { schema: EvalSet },
+      response: { schema: EvalSet },
       handle: ({ params }) => sets.get(params.appName, params.evalSetId),
     }),
     operation({
@@ -74,7 +74,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       tag,
       summary: 'Delete an evaluation set',
       params: EvalSetParams,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       handle: ({ params }) => sets.delete(params.appName, params.evalSetId),
     }),
     operation({
@@ -89,7 +89,7 @@ export function evaluationSetOperations(evaluations: Evaluations): Operation[] {
       summary: 'Add a session, or some of its turns, to an evaluation set as a case',
       params: EvalSetParams,
       body: AddSession,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       async handle({ params: { appName, evalSetId }, body }) {
         await evaluations.addSession(evalSetId, { ...body, appName });
       },
@@ -115,7 +115,7 @@ function caseOperations(sets: Evaluations['sets']): Operation[] {
       tag,
       summary: 'List the ids of the cases of an evaluation set',
       params: EvalSetParams,
-      answer: { schema: z.array(z.string()) },
+      response: { schema: z.array(z.string()) },
       async handle({ params }) {
         const { evalCases } = await sets.get(params.appName, params.evalSetId);
         return evalCases.map(({ evalId }) => evalId).toSorted();
@@ -128,7 +128,7 @@ function caseOperations(sets: Evaluations['sets']): Operation[] {
       summary: 'Add a case to an evaluation set',
       params: EvalSetParams,
       body: EvalCase,
-      answer: { schema: EvalCase },
+      response: { schema: EvalCase },
       async handle({ params, body }) {
         const made = { ...body, creationTimestamp: body.creationTimestamp || Date.now() / 1000 };
         await sets.addCase(params.appName, params.evalSetId, made);
@@ -141,7 +141,7 @@ function caseOperations(sets: Evaluations['sets']): Operation[] {
       tag,
       summary: 'Get a case of an evaluation set',
       params: EvalCaseParams,
-      answer: { schema: EvalCase },
+      response: { schema: EvalCase },
       handle: ({ params }) => sets.case(params.appName, params.evalSetId, params.evalCaseId),
     }),
     operation({
@@ -151,7 +151,7 @@ function caseOperations(sets: Evaluations['sets']): Operation[] {
       summary: 'Replace a case of an evaluation set',
       params: EvalCaseParams,
       body: EvalCase,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       async handle({ params: { appName, evalSetId, evalCaseId }, body }) {
         if (body.evalId !== evalCaseId) {
           throw new AppError('invalid_request', `The case is called "${body.evalId}", the path says "${evalCaseId}"`);
@@ -165,7 +165,7 @@ function caseOperations(sets: Evaluations['sets']): Operation[] {
       tag,
       summary: 'Delete a case of an evaluation set',
       params: EvalCaseParams,
-      answer: { schema: z.null() },
+      response: { schema: z.null() },
       handle: ({ params }) => sets.deleteCase(params.appName, params.evalSetId, params.evalCaseId),
     }),
   ];

@@ -174,7 +174,7 @@ export class FirestoreSessionTables implements SessionTables {
     });
   }
 
-  /** Without a guard: runs are not stored in Firestore, so there is no takeover. */
+  /** Without fencing: runs are not stored in Firestore, so there is no takeover. */
   async append(target: AppendTarget, event: EventRow, changes: StateChanges): Promise<Appended> {
     const id = sessionDocument(target);
     const before = this.#appends.get(id);

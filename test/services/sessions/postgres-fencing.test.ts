@@ -55,10 +55,10 @@ it('appends for the run that owns the session and refuses the one that does not 
 
 it('returns what is stored for a step rather than storing another', async () => {
   const session = await owned(1);
-  const guard = { session: numberOf(session), runId: `${session.id}-r`, fencingToken: 1, eventIndex: 0 };
-  const first = await sessions.appendEvent(session, saying('first', { count: 1 }), guard);
+  const fencing = { session: numberOf(session), runId: `${session.id}-r`, fencingToken: 1, eventIndex: 0 };
+  const first = await sessions.appendEvent(session, saying('first', { count: 1 }), fencing);
 
-  const again = await other.appendEvent((await other.getSession(keyOf(session)))!, saying('second'), guard);
+  const again = await other.appendEvent((await other.getSession(keyOf(session)))!, saying('second'), fencing);
 
   expect(again).toEqual(first);
   expect(textsOf((await sessions.getSession(keyOf(session)))!)).toEqual(['first']);
@@ -66,10 +66,10 @@ it('returns what is stored for a step rather than storing another', async () => 
 
 it('stores one event when a step is appended many times at once', async () => {
   const session = await owned(1);
-  const guard = { session: numberOf(session), runId: `${session.id}-r`, fencingToken: 1, eventIndex: 0 };
+  const fencing = { session: numberOf(session), runId: `${session.id}-r`, fencingToken: 1, eventIndex: 0 };
 
   const appends = Array.from({ length: 10 }, (_, index) =>
-    (index % 2 ? sessions : other).appendEvent({ ...session, events: [] }, saying(`${index}`), guard),
+    (index % 2 ? sessions : other).appendEvent({ ...session, events: [] }, saying(`${index}`), fencing),
   );
   const stored = await Promise.all(appends);
 
