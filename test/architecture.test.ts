@@ -65,6 +65,11 @@ it('keeps nothing but its entries outside of folders', () => {
   expect(files.filter((file) => !file.includes('/')).toSorted()).toEqual(['index.ts', 'main.ts']);
 });
 
+it('groups more than two dozen files by concept', () => {
+  const sizes = Object.entries(Object.groupBy(files, (file) => posix.dirname(file)));
+  expect(sizes.filter(([, inside = []]) => inside.length > 24).map(([folder]) => folder)).toEqual([]);
+});
+
 /** Throws an error that names the way round when there is one. */
 function findCycle(nodes: Iterable<string>, targetsOf: (node: string) => Iterable<string>): void {
   const done = new Set<string>();

@@ -5,8 +5,10 @@ export interface ListNode<T> {
 }
 
 /**
- * A doubly linked list in insertion order. Unlike a Set or Map it finds its first member at once: those scan past every
- * entry deleted at their front, which makes a queue of 40,000 entries slower than all the work around it.
+ * A doubly linked list in insertion order. A Set or Map scans past every entry deleted at its front, which makes a queue
+ * of 40,000 entries slower than all the work around it. With additions and deletions at each request it also leaves its
+ * outgrown tables, and through them finished requests, to slow garbage collections: with a Set of active runs, runs of 16
+ * clients take 8 % more processor time, and the process a fifth more memory.
  */
 export class LinkedList<T extends ListNode<T>> {
   #first: T | undefined;
@@ -23,6 +25,13 @@ export class LinkedList<T extends ListNode<T>> {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** A copy of the list: members may leave while the copy is iterated. */
+  all(): T[] {
+    const members: T[] = [];
+    for (let member = this.#first; member; member = member.next) members.push(member);
+    return members;
   }
 
   /** Appends a member that is in no list. */

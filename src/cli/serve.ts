@@ -1,9 +1,10 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { provideAgentImports } from '../app/agent-imports.ts';
 import { type Composed, compose } from '../app/compose.ts';
 import { type Config, developmentOf } from '../app/config.ts';
 import { hostFault, listen } from '../app/listen.ts';
 import { createLog } from '../app/log.ts';
-import { releaseSpareMemory } from '../app/spare-memory.ts';
 import { handleUncaughtErrors } from '../app/uncaught-errors.ts';
 import { AppError } from '../base/errors.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
@@ -97,4 +98,21 @@ function stopSignals(patienceMs: number): { promise: Promise<number>; fail(): vo
     });
   }
   return { promise, fail: () => stop(1) };
+}
+
+/** The `gc` of `--expose-gc`. The last-resort flavor also drops code caches, which V8 would otherwise keep. */
+type Collect = (options: { type: 'major'; execution: 'async'; flavor: 'last-resort' }) => Promise<void>;
+
+/**
+ * Gives back the memory that loading code has taken: an idle server has 103 MB afterwards, and 141 without. It would
+ * keep it, because where little is made, little garbage is collected. Takes some 50 ms, `delayMs` from now.
+ */
+function releaseSpareMemory(delayMs: number): void {
+  const timer = setTimeout(() => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as Collect;
+    setFlagsFromString('--no-expose-gc');
+    void collect({ type: 'major', execution: 'async', flavor: 'last-resort' }); // cannot fail; nothing depends on its end
+  }, delayMs);
+  timer.unref();
 }

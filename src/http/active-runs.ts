@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.ts';
 import { endOfIteration } from '../base/event-loop.ts';
+import { LinkedList, type ListNode } from '../base/linked-list.ts';
 import { startTimer } from '../base/timers.ts';
 import type { OnDisconnect } from '../schemas/run.ts';
-import { Bag, type Bagged } from './bag.ts';
 
 const lastFramesMs = 2_000;
 
 /** The active runs that were started by an open request, including those whose client has disconnected. */
 export class ActiveRuns {
-  readonly #open = new Bag<ActiveRun>();
+  readonly #open = new LinkedList<ActiveRun>();
   readonly #detachedMs: number;
   #empty: (() => void) | undefined;
 
@@ -27,7 +27,7 @@ export class ActiveRuns {
 
   /** Called by a run that is done. */
   close(run: ActiveRun): void {
-    this.#open.delete(run);
+    this.#open.remove(run);
     if (this.#open.size === 0) this.#empty?.();
   }
 
@@ -54,8 +54,9 @@ export class ActiveRuns {
 }
 
 /** One run and the client that waits for its response. */
-export class ActiveRun implements Bagged {
-  place = 0;
+export class ActiveRun implements ListNode<ActiveRun> {
+  previous: ActiveRun | undefined = undefined;
+  next: ActiveRun | undefined = undefined;
   readonly #controller = new AbortController();
   readonly #runs: ActiveRuns;
   readonly #response: ServerResponse;

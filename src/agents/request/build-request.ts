@@ -1,7 +1,6 @@
 import { cloneJson } from '../../base/json.ts';
-import { appendInstruction } from '../../core/append-instruction.ts';
 import { callHook, hasHook } from '../../core/hooks.ts';
-import type { GenerateConfig, ModelRequest } from '../../core/model.ts';
+import { appendInstruction, type GenerateConfig, type ModelRequest } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import { type Content, textOf } from '../../schemas/content.ts';
 import { examplesText } from '../../tools/built-in/examples.ts';

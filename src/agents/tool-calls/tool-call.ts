@@ -1,8 +1,8 @@
+import { withTimeout } from '../../base/abort.ts';
 import type { ThrownDetail } from '../../base/error-policy.ts';
 import { AppError, errorText } from '../../base/errors.ts';
 import { cloneJson, isJsonObject, type JsonObject } from '../../base/json.ts';
 import { limitOf } from '../../base/timers.ts';
-import { withTimeout } from '../../base/with-timeout.ts';
 import { callAround, firstResult, hasHook } from '../../core/hooks.ts';
 import { defaultLimits } from '../../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../../core/runtime.ts';

@@ -1,6 +1,5 @@
 import type { Operation } from '../operation.ts';
 import type { DescribedOperation, JsonSchema, OpenApiDocument } from './document.ts';
-import { html, type Html, join } from './html.ts';
 import { css } from './page-style.ts';
 
 /** The API description for people: one page without scripts and external resources. */
@@ -152,3 +151,22 @@ function typeView(schema: JsonSchema): Html {
 }
 
 const anchor = (tag: string): string => tag.toLowerCase().replaceAll(/\W+/g, '-');
+
+/** Markup that is safe to put into a page as it is. */
+interface Html {
+  readonly markup: string;
+}
+
+/** Builds markup; texts put into it are escaped. */
+function html(pieces: TemplateStringsArray, ...values: readonly (string | Html)[]): Html {
+  return { markup: String.raw({ raw: pieces }, ...values.map(markupOf)) };
+}
+
+const join = (items: readonly (string | Html)[], separator = ''): Html => ({
+  markup: items.map(markupOf).join(separator),
+});
+
+const markupOf = (value: string | Html): string => (typeof value === 'string' ? escape(value) : value.markup);
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escape = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);

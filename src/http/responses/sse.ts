@@ -102,7 +102,8 @@ const failureText = (error: AppError): string => `data: ${JSON.stringify(errorFr
  * never contains part of a frame.
  */
 export class EventStream implements Tickable {
-  place = 0;
+  previous: Tickable | undefined = undefined;
+  next: Tickable | undefined = undefined;
   #pending = '';
   #isOver = false;
   /** Whether the socket's buffer is full, because the client reads too slowly. */

@@ -1,7 +1,7 @@
-import { Bag, type Bagged } from '../bag.ts';
+import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 
 /** An object that a Ticker calls at equal intervals. */
-export interface Tickable extends Bagged {
+export interface Tickable extends ListNode<Tickable> {
   /** Called once per interval. */
   tick(): void;
 }
@@ -12,7 +12,7 @@ export interface Tickable extends Bagged {
  */
 export class Ticker {
   readonly #everyMs: number;
-  readonly #members = new Bag<Tickable>();
+  readonly #members = new LinkedList<Tickable>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(everyMs: number) {
@@ -25,7 +25,7 @@ export class Ticker {
   }
 
   leave(member: Tickable): void {
-    this.#members.delete(member);
+    this.#members.remove(member);
     if (this.#members.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,4 +1,4 @@
-import { appendInstruction } from '../../core/append-instruction.ts';
+import { appendInstruction } from '../../core/model.ts';
 import type { MaybePromise, Tool } from '../../core/runtime.ts';
 import { textOf } from '../../schemas/content.ts';
 import { type Example, examplesText } from './examples.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { appendInstruction } from '../../core/append-instruction.ts';
-import type { ModelRequest } from '../../core/model.ts';
+import { appendInstruction, type ModelRequest } from '../../core/model.ts';
 import type { CallbackContext, Tool } from '../../core/runtime.ts';
 import { functionResponsesOf, type Part } from '../../schemas/content.ts';
 import { functionTool } from '../function-tool.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { appendInstruction } from '../../core/append-instruction.ts';
+import { appendInstruction } from '../../core/model.ts';
 import type { Tool } from '../../core/runtime.ts';
 import { functionTool } from '../function-tool.ts';
 

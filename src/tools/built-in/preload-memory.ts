@@ -1,4 +1,4 @@
-import { appendInstruction } from '../../core/append-instruction.ts';
+import { appendInstruction } from '../../core/model.ts';
 import type { CallbackContext, Tool } from '../../core/runtime.ts';
 import { textOf } from '../../schemas/content.ts';
 import type { MemoryEntry } from '../../schemas/records.ts';
