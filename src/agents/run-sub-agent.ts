@@ -52,21 +52,23 @@ function around(agent: Agent, ctx: RunContext, body: Body): AsyncIterableIterato
     });
   };
   return inSpan(open, (span) => {
-    const own: RunContext = { ...ctx, agent, control: { ended: false }, trace: span.context };
+    const own: RunContext = {
+      ...ctx,
+      agent,
+      control: { ended: false },
+      trace: span.context,
+      ...(ctx.continuing && { continuing: hasStarted(agent, ctx) }),
+    };
     return isWatched(agent, own) ? withCallbacks(agent, own, body) : body(agent, own);
   });
 }
 
 /** Whether anything runs before or after the agent itself. */
 const isWatched = (agent: Agent, ctx: RunContext): boolean =>
-  ctx.continuing === true ||
-  hasHook(ctx, 'beforeAgent', agent.callbacks?.beforeAgent) ||
-  hasHook(ctx, 'afterAgent', agent.callbacks?.afterAgent);
+  hasHook(ctx, 'beforeAgent', agent.callbacks?.beforeAgent) || hasHook(ctx, 'afterAgent', agent.callbacks?.afterAgent);
 
 async function* withCallbacks(agent: Agent, own: RunContext, body: Body): AsyncGenerator<Event, void, void> {
-  const continuing = own.continuing === true && hasStarted(agent, own);
-  if (own.continuing && !continuing) Object.assign(own, { continuing });
-  if (!continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
+  if (!own.continuing && hasHook(own, 'beforeAgent', agent.callbacks?.beforeAgent)) {
     const event = await callAgentHooks('beforeAgent', own);
     if (event) yield event;
     if (event?.content || own.control.ended) return;

@@ -63,7 +63,7 @@ async function* runEvents(
   let fragments = 0;
   let failure: unknown = leftEarly;
   let shown: unknown = leftEarly; // the failure as callers see it
-  let late: AppError | undefined; // what a plugin's `afterRun` threw
+  let failedHooks: readonly AppError[] | undefined; // of `afterRun`
   try {
     timer = startTimer(() => slot.abort(tooLong(limitMs)), limitMs);
     const isPlain = ctx.plugins.length === 0; // then no hook is awaited
@@ -97,12 +97,16 @@ async function* runEvents(
     }
     slot.output.end(shown);
     if (failure !== undefined) scope.span.fail(failure, ctx.errors?.detail(failure)?.where);
-    if (ctx.plugins.length > 0) [late] = await callAll(ctx, 'afterRun', { context: ctx });
+    if (ctx.plugins.length > 0) {
+      failedHooks = await callAll(ctx, 'afterRun', { context: ctx });
+      // The caller sees one error: the run's own, else the first of these. The log has the others.
+      logPluginFailures(ctx, failure === undefined ? failedHooks.slice(1) : failedHooks);
+    }
     scope.close();
     const released = slot.release(shown);
     if (released) await released;
   }
-  if (late) throw report(ctx, late);
+  if (failedHooks?.[0]) throw report(ctx, failedHooks[0]);
 }
 
 /** Tells the plugins of a failure and stores the event that ends the run; storing it is best effort. */
@@ -111,12 +115,14 @@ async function storeFailure(
   last: Event | undefined,
   { failure, shown }: { failure: unknown; shown: unknown },
 ): Promise<Event | undefined> {
-  for (const err of await callAll(ctx, 'onRunError', { error: failure, context: ctx })) {
-    ctx.log?.warn({ invocationId: ctx.invocationId, err }, 'a plugin failed');
-  }
+  logPluginFailures(ctx, await callAll(ctx, 'onRunError', { error: failure, context: ctx }));
   const closing = failureEvent(ctx, last, shown);
   if (!closing) return undefined;
   return store(closing, ctx).catch(() => undefined);
+}
+
+function logPluginFailures({ log, invocationId }: RunContext, failures: readonly AppError[]): void {
+  for (const err of failures) log?.warn({ invocationId, err }, 'a plugin failed');
 }
 
 /** Compacts the history after the run. A failed summary is recorded in the trace, and the next run tries again. */

@@ -79,3 +79,31 @@ it('lets the next run begin after a plugin failed at the end of one', async () =
   });
   expect(await runAll(runner, say(key, 'Hi', { onBusy: 'reject' }))).toHaveLength(1);
 });
+
+it('throws the first failure after a run, and logs those of the other plugins', async () => {
+  const logged: unknown[] = [];
+  const log = { warn: ({ err }: { err?: Error }) => void logged.push(err?.message) };
+  const plugins = ['audit', 'billing', 'search'].map((name) => ({
+    name,
+    afterRun: () => {
+      throw new RangeError('no room');
+    },
+  }));
+  const { runner, key } = await testRunner(saying('Hello'), { log, plugins });
+  await expect(runAll(runner, say(key, 'Hi'))).rejects.toThrow('Plugin "audit" failed in afterRun: no room');
+  expect(logged).toEqual([
+    'Plugin "billing" failed in afterRun: no room',
+    'Plugin "search" failed in afterRun: no room',
+  ]);
+});
+
+it('throws the failure of the run, and logs those of the plugins after it', async () => {
+  const logged: unknown[] = [];
+  const log = { warn: ({ err }: { err?: Error }) => void logged.push(err?.message) };
+  const afterRun = (): void => {
+    throw new RangeError('no room');
+  };
+  const { runner, key } = await testRunner(failing, { log, plugins: [{ name: 'audit', afterRun }] });
+  await expect(runAll(runner, say(key, 'Hi'))).rejects.toThrow(TypeError);
+  expect(logged).toEqual(['Plugin "audit" failed in afterRun: no room']);
+});

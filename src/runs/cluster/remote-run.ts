@@ -32,19 +32,18 @@ export class RemoteRun {
   readonly log: RunEventLog;
   readonly #key: RunKey;
   readonly #options: RemoteRunOptions;
-  readonly #onIdle: () => void;
   #readers = 0;
   #isPolled = false;
+  #hasEnded = false;
   #ref: RunRef | undefined;
   #earlyChunks: StreamedEvent[] = [];
   #last: EventAnchor | undefined;
   readonly #wakeSignal = new WakeSignal();
   #subscribedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(key: RunKey, options: RemoteRunOptions, onIdle: () => void) {
+  constructor(key: RunKey, options: RemoteRunOptions) {
     this.#key = key;
     this.#options = options;
-    this.#onIdle = onIdle;
     const { sessions, logMemory } = options;
     this.log = new RunEventLog((after, landmark) => storedEvents(sessions, key, after, landmark), logMemory);
   }
@@ -52,6 +51,11 @@ export class RemoteRun {
   /** The run's key in the store, once it is known. */
   get id(): string | undefined {
     return this.#ref?.id;
+  }
+
+  /** Whether the run is over, or its last reader has left: it is not polled any more, so nothing can join it. */
+  get hasEnded(): boolean {
+    return this.#hasEnded || (this.#isPolled && this.#readers === 0);
   }
 
   async *read(after: Position, signal: AbortSignal): AsyncGenerator<StreamedEvent, void, void> {
@@ -97,9 +101,8 @@ export class RemoteRun {
     } catch (error) {
       this.log.end(error);
     } finally {
-      this.#isPolled = false;
+      this.#hasEnded = true;
       this.log.clear();
-      this.#onIdle();
     }
   }
 

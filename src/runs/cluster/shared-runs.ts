@@ -99,16 +99,18 @@ export class SharedRuns {
     }
   }
 
-  follow(key: RunKey, after: Position, signal: AbortSignal): AsyncIterable<StreamedEvent> {
+  async *follow(key: RunKey, after: Position, signal: AbortSignal): AsyncGenerator<StreamedEvent, void, void> {
     const name = JSON.stringify(key);
     let remote = this.#remote.get(name);
-    if (!remote) {
-      remote = new RemoteRun(key, { ...this.#options, logMemory: this.#options.local.logMemory }, () =>
-        this.#remote.delete(name),
-      );
+    if (!remote || remote.hasEnded) {
+      remote = new RemoteRun(key, { ...this.#options, logMemory: this.#options.local.logMemory });
       this.#remote.set(name, remote);
     }
-    return remote.read(after, signal);
+    try {
+      yield* remote.read(after, signal);
+    } finally {
+      if (remote.hasEnded && this.#remote.get(name) === remote) this.#remote.delete(name);
+    }
   }
 
   async close(): Promise<void> {
