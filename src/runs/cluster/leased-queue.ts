@@ -1,7 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import {
   type EnqueuedRun,
-  leaseMs,
   type NewRun,
   type RunEnd,
   type RunRef,
@@ -23,6 +22,7 @@ import {
 } from '../../runner/queue/run-queue.ts';
 import type { OnBusy } from '../../schemas/run.ts';
 import type { SessionKey } from '../../schemas/session.ts';
+import { Heartbeat, type LeaseHolder } from './heartbeat.ts';
 import { leaseLost, type LeaseQueue, RunLease } from './run-lease.ts';
 
 export interface LeasedRunQueueOptions {
@@ -33,10 +33,6 @@ export interface LeasedRunQueueOptions {
   readonly log?: RunLog | undefined;
 }
 
-const heartbeatMs = 1_000;
-const heartbeatRetryMs = 250;
-/** After this time without an answer of the database, other replicas may soon count this one as dead. */
-const maxSilenceMs = leaseMs - heartbeatMs;
 /** How often a run that waits asks whether it is the next: notifications may get lost. */
 const pollMs = 2_000;
 
@@ -44,32 +40,26 @@ const pollMs = 2_000;
  * Decides, between all servers that share a database, what happens when a run comes while its session has an active one. The
  * active run owns its session under a fencing token, for as long as this replica sends heartbeats.
  */
-export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
+export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue, LeaseHolder {
   readonly #options: LeasedRunQueueOptions;
   readonly #leases = new Map<string, RunLease>();
-  #heartbeatTimer: NodeJS.Timeout | undefined;
-  #heartbeatSent: Promise<void> | undefined;
-  #watchdog: NodeJS.Timeout | undefined;
-  #lastHeartbeatMs = Number.NEGATIVE_INFINITY;
-  #stableSinceMs = Number.POSITIVE_INFINITY;
-  #isClosed = false;
+  readonly #heartbeat: Heartbeat;
 
   constructor(options: LeasedRunQueueOptions) {
     this.#options = options;
+    this.#heartbeat = new Heartbeat(options.store, this);
   }
 
   get isAlive(): boolean {
-    return this.#msSinceHeartbeat < maxSilenceMs;
+    return this.#heartbeat.isAlive;
   }
 
-  /** The database has answered for a whole lease: only then can this replica tell which others are dead. */
   get isStable(): boolean {
-    return this.isAlive && performance.now() - this.#stableSinceMs > leaseMs;
+    return this.#heartbeat.isStable;
   }
 
-  /** The database answered the last heartbeat. */
   get isConnected(): boolean {
-    return this.#stableSinceMs < Number.POSITIVE_INFINITY;
+    return this.#heartbeat.isConnected;
   }
 
   /** The ids of the runs that are known here. */
@@ -79,9 +69,7 @@ export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
 
   /** Begins to tell that this replica lives. */
   start(): void {
-    if (this.#watchdog || this.#isClosed) return;
-    this.#watchdog = setInterval(() => this.#checkConnection(), heartbeatMs / 2).unref();
-    this.#heartbeatAfter(0);
+    this.#heartbeat.start();
   }
 
   async acquire(request: QueueRequest, signal: AbortSignal): Promise<RunLease> {
@@ -164,15 +152,13 @@ export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#heartbeatTimer);
-    clearInterval(this.#watchdog);
+    this.#heartbeat.close();
   }
 
   async #newLease({ appName, userId, sessionId }: SessionKey, id: string | undefined, signal: AbortSignal) {
     signal.throwIfAborted();
     this.start();
-    if (!this.isConnected) await this.#heartbeat(); // the others would take over a run of an unknown replica at once
+    if (!this.isConnected) await this.#heartbeat.send(); // the others would take over a run of an unknown replica at once
     const lease = new RunLease({ appName, userId, sessionId }, id, signal, this);
     const name = nameOf(lease.key, lease.id);
     if (this.#leases.has(name)) {
@@ -282,43 +268,7 @@ export class LeasedRunQueue implements RunQueue, TakeoverQueue, LeaseQueue {
     }
   }
 
-  get #msSinceHeartbeat(): number {
-    return performance.now() - this.#lastHeartbeatMs;
-  }
-
-  /** One at a time: callers that come meanwhile wait for the same answer. */
-  #heartbeat(): Promise<void> {
-    return (this.#heartbeatSent ??= this.#sendHeartbeat().finally(() => (this.#heartbeatSent = undefined)));
-  }
-
-  async #sendHeartbeat(): Promise<void> {
-    const sentMs = performance.now();
-    try {
-      const flags = await this.#options.store.heartbeat();
-      this.#lastHeartbeatMs = sentMs;
-      if (this.#stableSinceMs === Infinity) this.#stableSinceMs = sentMs;
-      for (const { ref, reason } of flags) this.endRun(ref, reason);
-    } catch (error) {
-      this.#stableSinceMs = Number.POSITIVE_INFINITY;
-      throw error;
-    }
-  }
-
-  #heartbeatAfter(ms: number): void {
-    if (this.#isClosed) return;
-    this.#heartbeatTimer = setTimeout(() => {
-      this.#heartbeat().then(
-        () => this.#heartbeatAfter(heartbeatMs),
-        () => this.#heartbeatAfter(heartbeatRetryMs),
-      );
-    }, ms).unref();
-  }
-
-  /** Ends our runs before the lease expires, because other replicas may then take them over. */
-  #checkConnection(): void {
-    if (this.#msSinceHeartbeat < maxSilenceMs || this.#lastHeartbeatMs === -Infinity) return;
-    this.#stableSinceMs = Number.POSITIVE_INFINITY;
-    const reason = new AppError('unavailable', 'The database cannot be reached', { retryAfter: 2 });
+  relinquishAll(reason: AppError): void {
     for (const lease of this.#leases.values()) lease.relinquish(reason);
   }
 }
