@@ -18,13 +18,13 @@ export async function* runTurn(
   signal: AbortSignal,
 ): AsyncGenerator<PeerResponse, void, void> {
   const reader = new TurnReader(request.knownArtifacts);
-  const located = (said: PeerItem): PeerResponse => ({ ...said, taskId: reader.taskId, contextId: reader.contextId });
+  const located = (item: PeerItem): PeerResponse => ({ ...item, taskId: reader.taskId, contextId: reader.contextId });
   let last = {};
   try {
     try {
       for await (const update of peer.send(request, signal)) {
         last = update;
-        for (const said of reader.read(update)) yield located(said);
+        for (const item of reader.read(update)) yield located(item);
         if (reader.isOver) return;
       }
     } catch (error) {
@@ -35,11 +35,11 @@ export async function* runTurn(
         last = update;
         // Each poll repeats the whole task, so only its end is read.
         if (!TurnReader.isOver(update)) continue;
-        for (const said of reader.read(update)) yield located(said);
+        for (const item of reader.read(update)) yield located(item);
         return;
       }
     }
-    for (const said of reader.flush(last)) yield located(said);
+    for (const item of reader.flush(last)) yield located(item);
   } finally {
     if (!reader.isOver && reader.taskId !== undefined) peer.cancel(reader.taskId, request);
   }

@@ -40,20 +40,20 @@ export async function validate(config: Config, { dir, json, cwd }: ValidateOptio
   if (!isFolder(agents)) throw new UsageError(`There is no folder "${agents}"`);
   provideAgentImports();
   const finder = appFinder({ ...config, agents });
-  const said: string[] = [];
+  const loaderWarnings: string[] = [];
   const loader = new DirectoryLoader({
     find: finder,
     hotReload: false,
     strict: config.strictYaml,
     allowStdioMcp: config.allowConfigStdioMcpServers,
-    warn: (text) => said.push(text),
+    warn: (text) => loaderWarnings.push(text),
   });
   const apps: AppReport[] = [];
   const models = createModelRegistry({ env: process.env });
-  for (const { name } of finder.list()) apps.push(await report(name, { loader, models, said }));
+  for (const { name } of finder.list()) apps.push(await report(name, { loader, models, loaderWarnings }));
   const hints = finder.hints();
   const ok = apps.length > 0 && apps.every((app) => app.ok);
-  process.stdout.write(json ? `${JSON.stringify({ ok, agents, apps, hints })}\n` : inWords(agents, apps, hints));
+  process.stdout.write(json ? `${JSON.stringify({ ok, agents, apps, hints })}\n` : reportText(agents, apps, hints));
   return ok ? 0 : 1;
 }
 
@@ -61,13 +61,13 @@ interface CheckContext {
   readonly loader: DirectoryLoader;
   readonly models: ModelRegistry;
   /** Warnings of the loader. */
-  readonly said: string[];
+  readonly loaderWarnings: string[];
 }
 
 /** Loads and checks one app. Does not close it: the process ends soon. */
-async function report(name: string, { loader, models, said }: CheckContext): Promise<AppReport> {
+async function report(name: string, { loader, models, loaderWarnings }: CheckContext): Promise<AppReport> {
   const faults: Finding[] = [];
-  said.length = 0;
+  loaderWarnings.length = 0;
   try {
     const found = await faultsBelow((await loader.loadAgent(name)).rootAgent, models);
     faults.push(...found.flatMap(findingsIn));
@@ -75,7 +75,7 @@ async function report(name: string, { loader, models, said }: CheckContext): Pro
     faults.push(...inFileOrder(findingsIn(errorText(error))));
   }
   // The loader also warns of the faults for which it refuses an app.
-  const warnings = said.map((text) => redact(text)).flatMap(findingsIn);
+  const warnings = loaderWarnings.map((text) => redact(text)).flatMap(findingsIn);
   const isFault = (found: Finding): boolean => faults.some((fault) => fault.message === found.message);
   return { name, ok: faults.length === 0, faults, warnings: inFileOrder(warnings.filter((found) => !isFault(found))) };
 }
@@ -110,7 +110,7 @@ export function findingsIn(text: string): Finding[] {
   return findings;
 }
 
-function inWords(agents: string, apps: readonly AppReport[], hints: readonly string[]): string {
+function reportText(agents: string, apps: readonly AppReport[], hints: readonly string[]): string {
   const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`;
   const lines = apps.flatMap(({ name, ok, faults, warnings }) => [
     `${ok ? 'ok   ' : 'FAULT'}  ${name}`,

@@ -37,7 +37,7 @@ export class Interpreter {
     this.#isReady = this.#reply(loadMs);
   }
 
-  get isGone(): boolean {
+  get hasEnded(): boolean {
     return this.#ending !== undefined;
   }
 
@@ -79,7 +79,7 @@ export class Interpreter {
     }, timeoutMs);
     try {
       const replied = this.#reply(timeoutMs + graceMs);
-      if (!this.isGone) this.#host.post(job);
+      if (!this.hasEnded) this.#host.post(job);
       const reply = await replied;
       if (!isLate || reply.kind !== 'done') return reply;
       return { ...reply, stderr: this.#tooLong };

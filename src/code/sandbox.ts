@@ -69,7 +69,7 @@ export class Sandbox {
     try {
       await this.#threads.acquire(signal);
       try {
-        if (session.thread === undefined || session.thread.isGone) {
+        if (session.thread === undefined || session.thread.hasEnded) {
           session.thread = new Interpreter(this.#start, this.#settings);
         }
         return await this.#runOn(session.thread, job, signal);

@@ -76,7 +76,7 @@ export async function runCase(environment: AgentEnvironment, options: CaseRunOpt
       if (fault !== undefined) return await conversation.end(fault);
     } catch (error) {
       signal.throwIfAborted();
-      return await conversation.end(inWords(error));
+      return await conversation.end(describeFailure(error));
     }
   }
 }
@@ -176,6 +176,6 @@ function withoutCassetteState(event: Event): Event {
 }
 
 /** The full error: clients that may evaluate an agent may run its code, so they may see it. */
-function inWords(error: unknown): string {
+function describeFailure(error: unknown): string {
   return error instanceof AppError ? `${describeError(error).code}: ${errorText(error)}` : errorText(error);
 }

@@ -18,7 +18,7 @@ export function invocationsOf(events: readonly Event[]): Invocation[] {
 function invocationOf(invocationId: string, events: readonly Event[]): Invocation | undefined {
   const question = events.find((event) => event.author === 'user' && event.content);
   if (!question?.content) return undefined; // a change of state without a message
-  const answers = events.filter((event) => event.author !== 'user' && event.content?.parts.some(isTelling));
+  const answers = events.filter((event) => event.author !== 'user' && event.content?.parts.some(hasContent));
   const final = answers.findLast((event) => isFinalResponse(event));
   const invocationEvents = answers.map((event) => ({
     author: event.author,
@@ -37,7 +37,7 @@ function invocationOf(invocationId: string, events: readonly Event[]): Invocatio
   };
 }
 
-const isTelling = (part: object): boolean =>
+const hasContent = (part: object): boolean =>
   ['functionCall', 'functionResponse', 'text', 'inlineData'].some((key) => key in part);
 
 export interface CaseOfSession {

@@ -38,10 +38,10 @@ const asksUser = ({ parts }: Content): boolean =>
 
 /** The user's messages, in order. */
 export function messagesOf(events: readonly JsonObject[]): Content[] {
-  const said = events.filter(
+  const userEvents = events.filter(
     ({ author, nodeInfo }) => author === 'user' && !(isJsonObject(nodeInfo) && nodeInfo['path']),
   );
-  return said.map(contentOf).filter((content) => content !== undefined);
+  return userEvents.map(contentOf).filter((content) => content !== undefined);
 }
 
 /** Replays the recorded model responses, per agent. Throws when an agent has no response left. */

@@ -66,8 +66,8 @@ async function syntaxErrorIn(files: readonly string[]): Promise<CodeLocation | u
     try {
       await run(process.execPath, ['--check', file], { timeout: 5000, env: {} });
     } catch (error) {
-      const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
-      const found = /^(.*):(\d+)\n/.exec(said);
+      const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+      const found = /^(.*):(\d+)\n/.exec(output);
       const place = found?.[1] === undefined ? undefined : pathOf(found[1]);
       if (place !== undefined && found?.[2]) return { file: place, line: Number(found[2]) };
     }

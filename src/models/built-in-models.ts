@@ -79,7 +79,7 @@ function apigee(env: Env): ModelRegistration {
       const vertex = provider ? provider === 'vertex_ai' : usesVertex(env);
       const settings = geminiSettings(env, vertex);
       const client = geminiClient({ ...settings, baseUrl: proxyUrl, apiVersion: apiVersion ?? settings.apiVersion });
-      return geminiModel(name, client, (asked) => APIGEE.exec(asked)?.[3] ?? asked);
+      return geminiModel(name, client, (modelName) => APIGEE.exec(modelName)?.[3] ?? modelName);
     },
     isConfigured: () => proxyUrl !== undefined,
   };

@@ -106,8 +106,9 @@ function changeLast(kept: Event[], { content, state = {}, userEventsOnly }: Fork
   const last = kept.pop();
   if (!last) throw new AppError('invalid_request', 'The fork keeps no event whose content could be changed');
   const actions = { ...last.actions, stateDelta: { ...last.actions.stateDelta, ...delta } };
-  const said = content && (last.author === 'user' ? userContent(content) : agentContent(content, userEventsOnly));
-  kept.push({ ...last, id: randomUUID(), actions, ...(said && { content: said }) });
+  const replacement =
+    content && (last.author === 'user' ? userContent(content) : agentContent(content, userEventsOnly));
+  kept.push({ ...last, id: randomUUID(), actions, ...(replacement && { content: replacement }) });
 }
 
 function userContent(content: Content): Content {

@@ -97,12 +97,12 @@ export class RunService implements Runs {
 
   async submit(request: RunRequest, { idempotencyKey }: SubmitOptions = {}): Promise<Submitted> {
     await this.#deletion.finished(request);
-    const asked = idempotencyKey === undefined ? undefined : keyedRequest(request, idempotencyKey);
-    let earlier = asked && (await this.#earlierRun(request, asked));
+    const keyed = idempotencyKey === undefined ? undefined : keyedRequest(request, idempotencyKey);
+    let earlier = keyed && (await this.#earlierRun(request, keyed));
     // Its twin may have begun meanwhile. Between this look and `add` below nothing waits.
-    if (asked)
-      while (!earlier && this.#background.findByIdempotencyKey(asked.key))
-        earlier = await this.#earlierRun(request, asked);
+    if (keyed)
+      while (!earlier && this.#background.findByIdempotencyKey(keyed.key))
+        earlier = await this.#earlierRun(request, keyed);
     if (earlier) return { run: earlier, replayed: true };
     checkMessage(request);
     const { appName, userId, sessionId, invocationId = `e-${randomUUID()}` } = request;
@@ -110,9 +110,9 @@ export class RunService implements Runs {
     if (this.#background.find(key)?.hasEnded === false) {
       throw new AppError('session_busy', `Run "${invocationId}" has not ended yet`, { retryAfter: 1 });
     }
-    const run = this.#local.addBackground(key, asked);
+    const run = this.#local.addBackground(key, keyed);
     const isNew = request.invocationId === undefined;
-    const submission = { isNew, idempotencyKey: asked?.idempotencyKey, fingerprint: asked?.fingerprint };
+    const submission = { isNew, idempotencyKey: keyed?.idempotencyKey, fingerprint: keyed?.fingerprint };
     const bytes = ownBytes + roughSize(request);
     try {
       await this.#pendingBytes.acquire(bytes, run.signal);
@@ -123,7 +123,7 @@ export class RunService implements Runs {
     } catch (error) {
       this.#background.remove(run);
       run.end(error);
-      const same = isDuplicate(error) && asked && (await this.#earlierRun(request, asked)); // it may have come to nothing
+      const same = isDuplicate(error) && keyed && (await this.#earlierRun(request, keyed)); // it may have come to nothing
       if (isDuplicate(error)) return same ? { run: same, replayed: true } : this.submit(request, { idempotencyKey });
       const kept = await persistedRun(error, run, this.#sharedRuns);
       if (kept) return { run: kept, replayed: false };
@@ -265,9 +265,9 @@ export class RunService implements Runs {
     if (!here) await this.#sharedRuns?.waitForEnd(key, signal);
   }
 
-  #earlierRun(session: SessionKey, asked: KeyedRequest): Promise<Run | undefined> {
+  #earlierRun(session: SessionKey, keyed: KeyedRequest): Promise<Run | undefined> {
     const get = (key: RunKey): Promise<Run> => this.get(key);
-    return earlierRun(session, asked, { background: this.#background, sharedRuns: this.#sharedRuns, get });
+    return earlierRun(session, keyed, { background: this.#background, sharedRuns: this.#sharedRuns, get });
   }
 
   async *#readEnded(run: Run, key: RunKey, { events }: Position): AsyncGenerator<StreamedEvent, void, void> {

@@ -52,7 +52,7 @@ export async function* converse(
   const toolOutputs = new RendezvousChannel<ToolOutput>();
   const liveTools = new LiveTools({ definition, tools, ctx, toolOutputs });
   const modelInput = new ModelInput(input, {
-    onClientInput: (said) => liveTools.tapInput(said),
+    onClientInput: (clientInput) => liveTools.tapInput(clientInput),
     onUserResponse: () => void runResumedCalls(ctx, liveTools, toolOutputs),
   });
   using events = new LiveEvents({ definition, tools: tools.byName, request, contentsSource, ctx });

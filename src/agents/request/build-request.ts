@@ -45,8 +45,12 @@ export async function buildRequest(plan: LlmPlan, model: string, ctx: RunContext
   if (definition.planner?.thinkingConfig) config.thinkingConfig = definition.planner.thinkingConfig;
   if (definition.outputSchema && !answersByTool) setResponseSchema(config, definition.outputSchema);
   const { contents, contentsSource } = contentsFor(definition, viewOf(definition, model, ctx), ctx, isEdited);
-  const asked = instructionTexts(plan, ctx);
-  setInstruction(plan, config, { contents, answersByTool, texts: asked instanceof Promise ? await asked : asked });
+  const instruction = instructionTexts(plan, ctx);
+  setInstruction(plan, config, {
+    contents,
+    answersByTool,
+    texts: instruction instanceof Promise ? await instruction : instruction,
+  });
   if (tools.declarations.length > 0) {
     config.tools = [{ functionDeclarations: isEdited ? cloneJson([...tools.declarations]) : [...tools.declarations] }];
   }

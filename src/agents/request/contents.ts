@@ -97,8 +97,8 @@ function collect(found: Collected, events: readonly Event[], view: View, from: n
     const kind = kindOf(content);
     if (kind === 'invisible' || kind === 'internal') continue;
     if (event.author !== 'user' && event.author !== view.agent) {
-      const told = narrate(event);
-      if (told) contents.push(told);
+      const narration = narrate(event);
+      if (narration) contents.push(narration);
       continue;
     }
     if (kind === 'tools') found.hasTools = true;

@@ -87,7 +87,7 @@ async function releasedCalls(
 
 interface CheckedUserResponse {
   readonly original: FunctionCall & { id: string };
-  /** The AuthConfig the tool asked with; absent for a confirmation. */
+  /** The AuthConfig of the tool; absent for a confirmation. */
   readonly authConfig: JsonObject | undefined;
 }
 
@@ -111,14 +111,14 @@ async function checkUserResponse(
 
   const before = events.slice(0, requestAt).filter(isOwn);
   const isConfirmation = response.name === requestNames.confirmation;
-  const asked = before.findLast(({ actions }) =>
+  const requestEvent = before.findLast(({ actions }) =>
     Object.hasOwn(isConfirmation ? actions.requestedToolConfirmations : actions.requestedAuthConfigs, id),
   );
-  if (!asked) return 'not_requested';
+  if (!requestEvent) return 'not_requested';
   if (events.slice(requestAt).some((event) => isOwn(event) && functionResponses(event).some((one) => one.id === id))) {
     return 'already_answered';
   }
-  const authConfig = isConfirmation ? undefined : asked.actions.requestedAuthConfigs[id];
+  const authConfig = isConfirmation ? undefined : requestEvent.actions.requestedAuthConfigs[id];
   if (!isConfirmation && !isJsonObject(authConfig)) return 'malformed_request';
   if (id.startsWith(toolsetPrefix)) return { original: { id, name: '' }, authConfig: authConfig as JsonObject };
 

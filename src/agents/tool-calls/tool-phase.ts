@@ -32,9 +32,9 @@ export async function* runTools(phase: ToolPhase, ctx: RunContext): AsyncGenerat
   const target = response?.actions.transferToAgent;
   if (target === undefined) return last;
   let newest = last;
-  for await (const told of runTransfer(target, ctx)) {
-    if (!told.partial) newest = told;
-    yield told;
+  for await (const event of runTransfer(target, ctx)) {
+    if (!event.partial) newest = event;
+    yield event;
   }
   return newest;
 }

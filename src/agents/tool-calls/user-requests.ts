@@ -44,8 +44,8 @@ export async function requestEvents(
     if (id === undefined) continue;
     if (Object.hasOwn(actions.requestedAuthConfigs, id)) {
       const authConfig = actions.requestedAuthConfigs[id] as JsonObject;
-      const asked = { owner: ctx.session, functionCallId: id, authConfig };
-      const shown = (await ctx.credentials?.prepare(asked, ctx.signal)) ?? authConfig;
+      const credentialRequest = { owner: ctx.session, functionCallId: id, authConfig };
+      const shown = (await ctx.credentials?.prepare(credentialRequest, ctx.signal)) ?? authConfig;
       const request = { functionCallId: id, authConfig: shown };
       credentials.push({ id: newCallId(), name: requestNames.credential, args: request });
     }

@@ -76,17 +76,17 @@ export async function applyMetric(metric: Metric, input: MetricInput): Promise<A
     return { overall: resultOf(metric, input, { ...whole, ...(reason !== undefined && { reason }) }), turns: results };
   } catch (error) {
     input.signal.throwIfAborted();
-    const failed = resultOf(metric, input, { reason: `${faultWords}${whyOf(error, input.errors)}` });
+    const failed = resultOf(metric, input, { reason: `${faultPrefix}${whyOf(error, input.errors)}` });
     return { overall: failed, turns: input.actual.map(() => failed) };
   }
 }
 
-const faultWords = 'Not evaluated: ';
+const faultPrefix = 'Not evaluated: ';
 
 /** Whether a metric could not be evaluated although it applies, for example because its judge failed. */
 export function couldNotBeEvaluated({ evalStatus: status, details }: EvalMetricResult): boolean {
   const reasons = (details.rubricScores ?? []).map(({ rationale = '' }) => rationale);
-  return status === evalStatus.notEvaluated && reasons.some((reason) => reason.startsWith(faultWords));
+  return status === evalStatus.notEvaluated && reasons.some((reason) => reason.startsWith(faultPrefix));
 }
 
 /** The reason of the first failed turn. */
@@ -110,12 +110,12 @@ function resultOf(
   const { metricName } = input.metric;
   const why =
     reason === undefined ? [] : [{ rubricId: metricName, rationale: reason, ...(score !== undefined && { score }) }];
-  const told = [...why, ...rubricScores];
+  const rationales = [...why, ...rubricScores];
   return {
     ...input.metric,
     ...(score !== undefined && { score }),
     evalStatus: statusOf(score, input.metric.threshold, metric.lowerIsBetter === true),
-    details: told.length > 0 ? { rubricScores: told } : {},
+    details: rationales.length > 0 ? { rubricScores: rationales } : {},
   };
 }
 

@@ -7,8 +7,8 @@ const shownLength = 200;
 export function answerOf({ finalResponse, intermediateData }: Invocation, intermediate = false): string {
   if (!intermediate) return textOf(finalResponse, '\n');
   const events = (intermediateData?.invocationEvents ?? []).map(({ content }) => textOf(content, '\n'));
-  const said = (intermediateData?.intermediateResponses ?? []).map(([, parts]) => textOf({ parts }, '\n'));
-  return [...events, ...said, textOf(finalResponse, '\n')].filter((text) => text !== '').join('\n');
+  const texts = (intermediateData?.intermediateResponses ?? []).map(([, parts]) => textOf({ parts }, '\n'));
+  return [...events, ...texts, textOf(finalResponse, '\n')].filter((text) => text !== '').join('\n');
 }
 
 export const questionOf = ({ userContent }: Invocation): string =>

@@ -66,7 +66,7 @@ function parse(text: string, lineCounter: LineCounter, fail: Fail): Document.Par
     throw fail(0, 'cannot be parsed: it is nested too deeply', error);
   }
   const [problem] = [...document.errors, ...document.warnings];
-  if (problem) throw fail(problem.pos[0], inWords(problem.message), problem);
+  if (problem) throw fail(problem.pos[0], shortMessage(problem.message), problem);
   const double = duplicateKey(document);
   if (double !== undefined) throw fail(double, 'Map keys must be unique');
   return document;
@@ -100,7 +100,7 @@ function toValue(document: Document.Parsed, fail: (message: string, cause: unkno
   }
 }
 
-function inWords(message: string): string {
+function shortMessage(message: string): string {
   if (message.includes('call stack')) return 'is nested too deeply';
   return (message.split('\n', 1)[0] ?? message).replace(/[.:]?\s*$/, '');
 }

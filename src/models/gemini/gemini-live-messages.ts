@@ -19,8 +19,8 @@ const ignoredMessages = ['setupComplete', 'voiceActivityDetectionSignal', 'voice
 
 export function liveReader(): LiveReader {
   let parts: Part[] = [];
-  let heard = '';
-  let spoken = '';
+  let inputText = '';
+  let outputText = '';
   let grounding: ModelResponse = {};
   let isAnswering = false;
 
@@ -29,22 +29,22 @@ export function liveReader(): LiveReader {
     { text = '', finished }: Pick<Transcription, 'text' | 'finished'>,
   ): ModelResponse[] => {
     const isInput = field === 'inputTranscription';
-    const whole = (isInput ? heard : spoken) + text;
-    if (isInput) heard = finished ? '' : whole;
-    else spoken = finished ? '' : whole;
+    const whole = (isInput ? inputText : outputText) + text;
+    if (isInput) inputText = finished ? '' : whole;
+    else outputText = finished ? '' : whole;
     const fragment = text === '' ? [] : [{ [field]: { text, finished: false }, partial: true }];
     return finished && whole !== '' ? [...fragment, { [field]: { text: whole, finished: true } }] : fragment;
   };
 
   const flush = (): ModelResponse[] => {
     const whole: ModelResponse[] = [
-      ...(heard === '' ? [] : [{ inputTranscription: { text: heard, finished: true } }]),
-      ...(spoken === '' ? [] : [{ outputTranscription: { text: spoken, finished: true } }]),
+      ...(inputText === '' ? [] : [{ inputTranscription: { text: inputText, finished: true } }]),
+      ...(outputText === '' ? [] : [{ outputTranscription: { text: outputText, finished: true } }]),
       ...(parts.length === 0 ? [] : [{ content: { role: 'model', parts }, ...grounding }]),
     ];
     if (parts.length > 0) grounding = {};
-    heard = '';
-    spoken = '';
+    inputText = '';
+    outputText = '';
     parts = [];
     return whole;
   };

@@ -67,8 +67,8 @@ export class ReplayBuffer {
 
   /** What a new connection starts with: the history, and the inputs without an answer. */
   replay(): { history: Content[]; inputs: LiveInput[] } {
-    const said = this.#turns.filter(({ input }) => !input || !this.#unanswered.includes(input));
-    return { history: said.map(({ content }) => content), inputs: [...this.#unanswered] };
+    const answered = this.#turns.filter(({ input }) => !input || !this.#unanswered.includes(input));
+    return { history: answered.map(({ content }) => content), inputs: [...this.#unanswered] };
   }
 
   /** The provider has stored the conversation up to this handle. Unanswered messages may be missing there and stay. */

@@ -62,13 +62,13 @@ async function connect(settings: GeminiSettings): Promise<GoogleGenAI> {
 export function geminiModel(
   name: string,
   client: GeminiClient,
-  wireName: (name: string) => string = (asked) => asked,
+  wireName: (name: string) => string = (modelName) => modelName,
 ): Model {
   return {
     name,
     generate(request, signal) {
-      const asked = { ...request, model: wireName(request.model) };
-      const parameters = toGeminiRequest(asked, { vertex: client.settings.vertex ?? false });
+      const wireRequest = { ...request, model: wireName(request.model) };
+      const parameters = toGeminiRequest(wireRequest, { vertex: client.settings.vertex ?? false });
       const call: GeminiCall = { client, parameters, stream: request.stream, signal };
       return request.contextCache ? generateWithCache(call, request.contextCache) : generate(call);
     },

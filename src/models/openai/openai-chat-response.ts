@@ -58,7 +58,7 @@ export function chatResponse() {
       const parts: Part[] = [];
       const thinking = fields.reasoning_content || fields.reasoning;
       if (thinking) parts.push({ text: thinking, thought: true });
-      for (const said of [fields.content, fields.refusal]) if (said) parts.push({ text: said });
+      for (const content of [fields.content, fields.refusal]) if (content) parts.push({ text: content });
       thought += thinking ?? '';
       text += fields.content ?? '';
       refusal += fields.refusal ?? '';

@@ -47,9 +47,9 @@ function modelItem(part: Part): Item[] {
   const text = part.inlineData || part.fileData ? attachmentNote(part) : (part.text ?? codeText(part) ?? '');
   if (text === '') return [];
   const phase = partMetadata(part)['phase'];
-  const said: OpenAI.Responses.EasyInputMessage = { type: 'message', role: 'assistant', content: text };
-  if (phase === 'commentary' || phase === 'final_answer') said.phase = phase;
-  return [said];
+  const message: OpenAI.Responses.EasyInputMessage = { type: 'message', role: 'assistant', content: text };
+  if (phase === 'commentary' || phase === 'final_answer') message.phase = phase;
+  return [message];
 }
 
 /** Reasoning is sent back exactly as it came, or not at all. */

@@ -45,8 +45,8 @@ export function fromResponses(answer: Answer, items: readonly Item[] = answer.ou
 
 /** `undefined` for reasoning that has neither text nor data to send back. */
 function reasoningPart(item: OpenAI.Responses.ResponseReasoningItem): Part | undefined {
-  const told = item.summary.length > 0 ? item.summary : (item.content ?? []);
-  const text = told.map(({ text: paragraph }) => paragraph).join('\n\n');
+  const paragraphs = item.summary.length > 0 ? item.summary : (item.content ?? []);
+  const text = paragraphs.map(({ text: paragraph }) => paragraph).join('\n\n');
   if (text === '' && !item.encrypted_content) return undefined;
   const part = {
     ...(text !== '' && { text }),

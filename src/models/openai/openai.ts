@@ -117,9 +117,9 @@ function openaiError(error: unknown, { apiKey }: OpenAISettings): ModelError {
   if (!(error instanceof Error) || !('requestID' in error)) return transportError(error, [apiKey]);
   const { status, headers, error: body, code, type } = error as InstanceType<typeof OpenAI.APIError>;
   if (status === undefined && body === undefined) return transportError(error, [apiKey]);
-  const told = isJsonObject(body) && typeof body['message'] === 'string' ? body['message'] : error.message;
+  const message = isJsonObject(body) && typeof body['message'] === 'string' ? body['message'] : error.message;
   return modelError({
-    message: told,
+    message,
     status,
     providerCode: code ?? type,
     retryAfter: headers ? retryAfterOf(headers) : undefined,

@@ -22,11 +22,11 @@ export const loadArtifacts: Tool = {
       request,
       `There are artifacts with these names: ${JSON.stringify(names)}. Their content is not shown here. Before you answer a question about one, call ${name} with its name, also when it was shown earlier.`,
     );
-    await showAskedFor(request, ctx);
+    await showRequested(request, ctx);
   },
 };
 
-async function showAskedFor(request: ModelRequest, ctx: CallbackContext): Promise<void> {
+async function showRequested(request: ModelRequest, ctx: CallbackContext): Promise<void> {
   const answers = functionResponsesOf(request.contents.at(-1)).filter((response) => response.name === name);
   const names = new Set(answers.flatMap(({ response }) => textsIn(response.artifact_names)));
   for (const artifactName of names) {

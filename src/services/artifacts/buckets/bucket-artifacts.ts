@@ -100,7 +100,7 @@ export class BucketArtifacts implements ArtifactService {
     if (object.size > maxInMemory) {
       throw new AppError('too_large', `Artifact "${name}" is too large to be loaded as a whole`);
     }
-    const chunks = await Array.fromAsync(this.#read(objectName, 0, object.size)).catch(unlessGone);
+    const chunks = await Array.fromAsync(this.#read(objectName, 0, object.size)).catch(undefinedIfDeleted);
     if (!chunks) {
       const newest = version === undefined ? await this.#find(key, name, undefined) : undefined;
       return newest && newest.version !== found.version ? this.loadArtifact(key, name) : undefined;
@@ -254,6 +254,6 @@ export class BucketArtifacts implements ArtifactService {
 }
 
 /** `undefined` for an object that was deleted before it was read, perhaps as an old version. */
-function unlessGone(error: unknown): undefined {
+function undefinedIfDeleted(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'artifact_not_found')) throw error;
 }

@@ -52,8 +52,8 @@ const notConnected: McpFailure = { ...plain, isLost: true, isUnsent: true, reaso
 /** The time limit, which the SDK's error contains. */
 function withinOf(error: Error): string {
   const data: unknown = 'data' in error ? error.data : undefined;
-  const isTold = typeof data === 'object' && data !== null && 'timeout' in data && typeof data.timeout === 'number';
-  return isTold ? ` within ${Number(data.timeout) / 1000} s` : ' in time';
+  const hasTimeout = typeof data === 'object' && data !== null && 'timeout' in data && typeof data.timeout === 'number';
+  return hasTimeout ? ` within ${Number(data.timeout) / 1000} s` : ' in time';
 }
 
 /** Errors that occur before a request is sent. */
