@@ -47,10 +47,12 @@ function Page() {
   }
   return (
     <div className="page">
-      <h1>Page not found</h1>
-      <p className="secondary">
-        There is no page at <code>{path}</code>.
-      </p>
+      <div className="stack">
+        <h1>Page not found</h1>
+        <p className="secondary">
+          There is no page at <code>{path}</code>.
+        </p>
+      </div>
     </div>
   );
 }
