@@ -50,7 +50,7 @@ export function Starters({ app, disabled, onSay }: StartersProps) {
   const readme = useReadme(app);
   if (!readme) return null;
   return (
-    <ul className="starters" aria-label="Suggested messages">
+    <ul className="starters" aria-label="Suggestions">
       {readme.starters.map((text) => (
         <li key={text}>
           <button type="button" className="button" disabled={disabled} onClick={() => onSay(text)}>

@@ -129,7 +129,10 @@ export function Stream({ workspace }: { readonly workspace: Workspace }) {
         <div ref={scroller} className="stream" onScroll={onScroll}>
           {rows.length === 0 && !running && <NoRows workspace={workspace} />}
           <div className="virtual-inner" style={{ height: total }}>
-            <div {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}>
+            <div
+              {...(rows.length > 0 && { role: 'feed', 'aria-label': 'Conversation', 'aria-busy': running })}
+              style={{ height: '100%' }}
+            >
               {items.map((item) => {
                 const { index } = item;
                 const row = rows[index];
