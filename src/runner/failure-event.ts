@@ -4,15 +4,14 @@ import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
 
-/** Which run of which session, and whose turn it is. */
+/** The run, its session, and the active agent. */
 interface EndedRun extends Pick<RunContext, 'session' | 'invocationId'> {
   readonly agent: Pick<Agent, 'name'>;
 }
 
 /**
- * The event that ends a run which failed or was cancelled: its code and message, and an answer to each call that was
- * left open, so that the history stays usable. `undefined` when the run's last event says it all already, and when the
- * session is gone.
+ * The event that ends a failed or cancelled run: its error code and message, and a response to each open call, so that the
+ * history stays usable. `undefined` when the run's last event already has the error, and when the session was deleted.
  */
 export function failureEvent(ctx: EndedRun, last: Event | undefined, failure: unknown): Event | undefined {
   const open = openCalls(ctx);
@@ -21,7 +20,7 @@ export function failureEvent(ctx: EndedRun, last: Event | undefined, failure: un
   const { code, message } = shown;
   if (code === 'session_not_found') return undefined;
   const author = open[0]?.author ?? (last && last.author !== 'user' ? last.author : ctx.agent.name);
-  // A model reads the answers to open calls: what an author's code threw is not for it.
+  // Models read these responses, so they do not contain the errors of authors' code.
   const why = (failure instanceof AppError && failure.publicMessage) || message;
   const customMetadata = originFields(shown);
   return newEvent({ invocationId: ctx.invocationId }, author, {

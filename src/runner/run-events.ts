@@ -17,14 +17,14 @@ import { store } from './store-event.ts';
 // Decides how a run goes from its first event to its last: each event is stored before it is yielded, the time limit, how a
 // failure is stored, and in which order everything ends.
 
-/** One run, not started yet: iterating it runs the agent, breaking off closes it. Iterate it once. */
+/** One run, not started yet: iterating it runs the agent, and `break` closes it. Iterate it once. */
 export interface Run extends AsyncIterable<Event> {
   readonly invocationId: string;
-  /** Aborts when the run is to end. */
+  /** Aborts when the run has to end. */
   readonly signal: AbortSignal;
 }
 
-/** What is open around a run: its span, and what `close` releases. */
+/** The resources of a run: its span, and those that `close` releases. */
 export interface RunScope {
   readonly span: OpenSpan;
   readonly close: () => void;
@@ -62,7 +62,7 @@ async function* runEvents(
   let failureStored = false;
   let fragments = 0;
   let failure: unknown = leftEarly;
-  let shown: unknown = leftEarly; // the failure as callers see it
+  let shown: unknown = leftEarly; // the failure for clients
   let failedHooks: readonly AppError[] | undefined; // of `afterRun`
   try {
     timer = startTimer(() => slot.abort(tooLong(limitMs)), limitMs);
@@ -99,7 +99,7 @@ async function* runEvents(
     if (failure !== undefined) scope.span.fail(failure, ctx.errors?.detail(failure)?.where);
     if (ctx.plugins.length > 0) {
       failedHooks = await callAll(ctx, 'afterRun', { context: ctx });
-      // The caller sees one error: the run's own, else the first of these. The log has the others.
+      // The client gets one error: the run's own, else the first of these. The log has the others.
       logPluginFailures(ctx, failure === undefined ? failedHooks.slice(1) : failedHooks);
     }
     scope.close();
@@ -109,7 +109,7 @@ async function* runEvents(
   if (failedHooks?.[0]) throw report(ctx, failedHooks[0]);
 }
 
-/** Tells the plugins of a failure and stores the event that ends the run; storing it is best effort. */
+/** Calls the plugins' `onRunError`, and stores the event that ends the run, if possible. */
 async function storeFailure(
   ctx: RunContext,
   last: Event | undefined,
@@ -138,10 +138,10 @@ async function compact(ctx: RunContext, span: OpenSpan): Promise<void> {
 
 const report = ({ errors }: RunContext, error: unknown): unknown => errors?.report(error) ?? error;
 
-/** Partial events between two looks at the clock: one costs as much as a tenth of such an event. */
+/** Chunks between two checks of the clock, each of which costs as much as a tenth of a chunk. */
 const fragmentsAtOnce = 32;
 
-/** Made once: most runs need none, and a stack costs more than all else a run does at its start. */
-const leftEarly = new AppError('run_cancelled', 'The run was left before its end');
+/** Created once: most runs need none, and its stack trace would cost more than all else at the start of a run. */
+const leftEarly = new AppError('run_cancelled', 'The client stopped reading before the run ended');
 
 const tooLong = (ms: number): AppError => new AppError('timed_out', `The run took longer than ${ms} ms`);

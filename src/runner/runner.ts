@@ -35,7 +35,7 @@ export interface RunnerOptions {
   readonly loader: AgentLoader;
   readonly services: Services;
   readonly models: ModelRegistry;
-  /** Asked before an app's own plugins. */
+  /** Called before an app's own plugins. */
   readonly plugins?: readonly Plugin[];
   /** Where finished spans go. */
   readonly traces?: SpanSink;
@@ -49,21 +49,21 @@ export interface RunnerOptions {
   readonly queue?: RunQueue;
   /** Where the runtime reports faults that do not end a run. */
   readonly log?: RunLog;
-  /** Decides what callers see of what the code of authors throws. Default: `start` and runs throw it as it is. */
+  /** Decides what clients see of errors in authors' code. Default: `start` and runs throw them unchanged. */
   readonly errors?: ErrorPolicy;
-  /** Trades what users answer to credential requests. */
+  /** Exchanges users' answers to credential requests for credentials. */
   readonly credentials?: CredentialExchanger;
   /** Milliseconds each plugin and agent gets to close. Default 5,000. */
   readonly closeTimeoutMs?: number;
 }
 
-/** What a live run has beside its request: what its client sends, and whom to tell of a message that is refused. */
+/** The client's input of a live run, and the callback for rejected messages. */
 interface LiveClient {
   readonly input: AsyncIterable<LiveInput>;
   readonly onRefused: LiveRunRequest['onRefused'];
 }
 
-/** A run before it has its session: its app is loaded and stays so until `close`. */
+/** A run before it has its session: its app stays loaded until `close`. */
 interface PreparedRun extends RunScope {
   readonly id: string;
   readonly request: RunRequest;
@@ -94,7 +94,7 @@ export class PendingRun {
     return this.#queued.isWaiting;
   }
 
-  /** A database has it: it is resumed elsewhere or later, whatever happens to this process. */
+  /** A database has the run: it is resumed on another replica or later, even if this process ends. */
   get isPersisted(): boolean {
     return this.#queued.isPersisted;
   }
@@ -118,8 +118,8 @@ export class Runner {
   }
 
   /**
-   * Resolves once the run has its session and the message is stored. Throws what is the client's fault before the first
-   * event: `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
+   * Resolves once the run has its session and the message is stored. Throws errors of the client before the first event:
+   * `app_not_found`, `session_not_found`, `session_busy`, `queue_full`, `invalid_request`.
    */
   async start(request: RunRequest, signal: AbortSignal): Promise<Run> {
     return (await this.enqueue(request, signal)).begin();
@@ -144,7 +144,7 @@ export class Runner {
     return this.#enqueue(await this.#prepare(request), signal, submission);
   }
 
-  /** The same for a run that lost its server, and that this one owns now. `request` names it by its `invocationId`. */
+  /** The same for a run that this replica has taken over. `request` names it by its `invocationId`. */
   async enqueueLost(
     request: RunRequest,
     lost: TakenOverRun,
@@ -201,7 +201,7 @@ export class Runner {
     }
   }
 
-  /** A queue that knows sessions refuses a run of one that does not exist: creates it then. */
+  /** A queue in a database rejects a run of a session that does not exist: creates the session then. */
   async #acquireAnySession(wanted: QueueRequest, signal: AbortSignal): Promise<QueuedRun> {
     try {
       return await this.#queue.acquire(wanted, signal);
@@ -212,7 +212,7 @@ export class Runner {
     }
   }
 
-  /** Ends what was prepared for a run, and gives the error as clients see it. */
+  /** Releases what was prepared for a run. Returns the error for clients. */
   #fail(prepared: PreparedRun, error: unknown): unknown {
     prepared.span.fail(error);
     prepared.close();
@@ -240,7 +240,7 @@ export class Runner {
     }
   }
 
-  /** The session as the run sees it: without rewound events, and with the state that the request brings. */
+  /** The session for the run: without rewound events, and with the request's state. */
   async #sessionFor({ request, runConfig }: PreparedRun, { sessions }: Services): Promise<Session> {
     const found = await sessions.getSession(request);
     if (!found && !runConfig.autoCreateSession) throw sessionNotFound(request);
@@ -259,7 +259,7 @@ export class Runner {
     return forkSession(this.#options.services, key, request);
   }
 
-  /** Takes a session back to before an invocation. Throws `session_busy` while it has a run, and what `fork` throws. */
+  /** Rewinds a session to before an invocation. Throws `session_busy` while it has a run, and what `fork` throws. */
   async rewind(key: SessionKey, invocationId: string): Promise<Session> {
     const slot = await this.#queue.acquireExclusive({ session: key, onBusy: 'reject' }, new AbortController().signal);
     try {
@@ -269,7 +269,7 @@ export class Runner {
     }
   }
 
-  /** Worked out once for the requests that say nothing of it, as most do. */
+  /** Computed once for requests without a run config, which most are. */
   #runConfigFor(app: App, request: RunConfig | undefined): RunConfig {
     const { runConfig: operator } = this.#options;
     if (request) return runConfigFor({ operator, app: app.runConfig, request });
@@ -278,7 +278,7 @@ export class Runner {
     return usual;
   }
 
-  /** Closes the plugins and the loader, with it every agent that was loaded. Failures are collected and thrown together. */
+  /** Closes the plugins and the loader, including every loaded agent. Failures are collected and thrown together. */
   async close(): Promise<void> {
     const { plugins = [], loader, closeTimeoutMs = 5_000 } = this.#options;
     await closeAll([...plugins, { name: 'loader', close: () => loader.close() }], closeTimeoutMs);

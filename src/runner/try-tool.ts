@@ -20,24 +20,24 @@ export interface ToolTrial extends SessionOwner {
   readonly agent: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** What the tool finds in the state. */
+  /** The state for the tool. */
   readonly state?: State | undefined;
 }
 
 export interface ToolOutcome {
   /** Absent while the user or the application has to give the response. */
   readonly response?: FunctionResponse;
-  /** What the tool threw, where callers may know. */
+  /** The error that the tool threw, if clients may see it. */
   readonly thrown?: ThrownDetail;
-  /** What the tool changed. */
+  /** The changes of the tool. */
   readonly actions?: EventActions;
-  /** Everything that happened. */
+  /** All events. */
   readonly events: readonly Event[];
 }
 
 /**
- * Runs one tool without a model, in a session of its own that is gone afterwards: nothing it changes in state or
- * artifacts is kept. Plugins and the agent's callbacks around its turn and its tools take part as always. Throws what loading the app throws, `agent_not_found` and
+ * Runs one tool without a model, in a temporary session: changes of state and artifacts are not kept. Plugins and the
+ * callbacks of the agent and its tools run as usual. Throws what loading the app throws, `agent_not_found` and
  * `invalid_request`.
  */
 export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: AbortSignal) => Promise<ToolOutcome> {
@@ -72,7 +72,7 @@ export function toolTrier(options: RunnerOptions): (trial: ToolTrial, signal: Ab
   };
 }
 
-/** What the author put around the agent and its tools. Those around its model have nothing to do without one. */
+/** The callbacks of the agent and its tools, without those of the model, which does not run. */
 function guardsOf(agent: Agent): Partial<LlmAgentSpec> {
   const { beforeTool = [], afterTool = [], onToolError = [] } = definitionOf(agent)?.callbacks ?? {};
   const { beforeAgent = [], afterAgent = [] } = agent.callbacks ?? {};
@@ -87,14 +87,14 @@ function outcomeOf(events: readonly Event[], callId: string): ToolOutcome {
   return { events };
 }
 
-/** What the tool threw, as the event with its answer notes it. */
+/** The tool's error, from the event with its response. */
 function thrownBy(callId: string, { customMetadata }: Event): { thrown?: ThrownDetail } {
   const toolErrors = isJsonObject(customMetadata) ? customMetadata['toolErrors'] : undefined;
   const thrown = isJsonObject(toolErrors) ? toolErrors[callId] : undefined;
   return thrown === undefined ? {} : { thrown: thrown as ThrownDetail }; // written by `runTools`
 }
 
-/** A model that makes one call and knows nothing else. */
+/** A model whose only response is this call. */
 const callingOnce = (functionCall: { id: string; name: string; args: JsonObject }): Model => ({
   name: 'none',
   async *generate() {

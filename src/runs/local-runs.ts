@@ -8,7 +8,7 @@ import { type QueuedRun, type RunQueue, sessionNotFound } from '../runner/queue/
 import { storedEvents } from '../runner/queue/stored-events.ts';
 import { BackgroundRun, type BackgroundRuns, type KeyedRequest } from './background-runs.ts';
 
-/** Finds the runs of this process that are not over, and their event logs: a log is made when the first client joins. */
+/** Finds the open runs of this process, and their event logs. A log is created when the first client joins. */
 export class LocalRuns {
   readonly #queue: RunQueue;
   readonly #background: BackgroundRuns;
@@ -26,7 +26,7 @@ export class LocalRuns {
     return this.#queue.runsOf(key).find(({ id }) => id === key.runId);
   }
 
-  /** The log of a run that is not over; `undefined` when it is not here. */
+  /** The log of an open run; `undefined` if this process does not have the run. */
   logOf(key: RunKey): RunEventLog | undefined {
     const background = this.#background.find(key);
     if (background && !background.hasEnded) return background.log;
@@ -34,14 +34,14 @@ export class LocalRuns {
     return output && (output.log ?? output.record(this.#newLog(key)));
   }
 
-  /** Follows a run that another replica asks for. Throws `run_not_found`. */
+  /** The log of a run for another replica. Throws `run_not_found`. */
   follow(key: RunKey, after: Position, signal: AbortSignal): AsyncIterable<StreamedEvent> {
     const log = this.logOf(key);
     if (log) return log.read(after, signal);
     throw new AppError('run_not_found', `Run "${key.runId}" is not here`);
   }
 
-  /** Makes a background run known, from before it is queued. */
+  /** Adds a background run, before it is queued. */
   addBackground(key: RunKey, keyed?: KeyedRequest): BackgroundRun {
     const run = new BackgroundRun(key, this.#newLog(key), keyed);
     this.#background.add(run);

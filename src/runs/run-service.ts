@@ -27,7 +27,7 @@ import { LocalRuns } from './local-runs.ts';
 import { keyedRequest, recordOf } from './run-records.ts';
 import { SessionDeletion } from './session-deletion.ts';
 
-/** What runs agents: see `Runner`. Throws what is the client's fault before the first event. */
+/** Runs agents: see `Runner`. Errors of the client are thrown before the first event. */
 interface BackgroundRunner extends LostRunStarter {
   enqueue(request: RunRequest, signal: AbortSignal, submission?: Submission): Promise<Pending>;
 }
@@ -37,19 +37,19 @@ export interface RunServiceOptions {
   /** The same that the runner uses. */
   readonly queue: RunQueue;
   readonly services: Services;
-  /** Where runs are kept beyond this process: then `line` is its line. */
+  /** The run store and its queue, which is then `queue`. Absent: runs end with this process. */
   readonly durable?: { readonly store: RunStore; readonly queue: LeasedRunQueue } | undefined;
   readonly log?: RunLog;
-  /** How long a run that ended here is known for more than its events tell. */
+  /** How long the record of an ended run is kept. Later, it is derived from the run's events. */
   readonly runTtlMs?: number | undefined;
-  /** Runs in the background that may be at work at the same time; the others wait. Default: one for each 8 MB of heap. */
+  /** Background runs that run at the same time; the others wait. Default: one for each 8 MB of heap. */
   readonly maxBackgroundRuns?: number | undefined;
 }
 
 const { heap_size_limit: heapBytes } = getHeapStatistics();
-/** What a run takes besides what was asked for, roughly: while it waits, and with large answers while it is at work. */
+/** Approximate memory of a run, besides its request: while it waits, and while it runs with large responses. */
 const ownBytes = 8 * 1024;
-const bytesAtWork = 8 * 1024 * 1024;
+const runningBytes = 8 * 1024 * 1024;
 
 const lastEventsMs = 2_000; // how long aborted runs may take to end
 
@@ -71,7 +71,7 @@ export class RunService implements Runs {
   constructor(options: RunServiceOptions) {
     this.#options = options;
     const { runner, queue, durable, services, log, runTtlMs } = options;
-    const maxRuns = options.maxBackgroundRuns ?? Math.ceil(heapBytes / bytesAtWork);
+    const maxRuns = options.maxBackgroundRuns ?? Math.ceil(heapBytes / runningBytes);
     this.#background = new BackgroundRuns(runTtlMs);
     this.#local = new LocalRuns(queue, this.#background, services);
     this.#worker = new BackgroundWorker(this.#background, maxRuns, log);

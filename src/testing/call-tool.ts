@@ -9,7 +9,7 @@ import type { State } from '../schemas/session.ts';
 import { inMemoryServices } from './services.ts';
 
 export interface CallToolOptions {
-  /** What the tool finds in the state. */
+  /** The state for the tool. */
   readonly state?: State;
   /** Default: `user`. */
   readonly userId?: string;
@@ -17,22 +17,22 @@ export interface CallToolOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What came of a call. */
+/** The outcome of a call. */
 export interface ToolCallOutcome {
   /**
-   * What the model gets: the tool's answer, as `{ result }` when it is no object, or `{ error }`. Absent while the
-   * answer is the user's or the application's to give.
+   * The response for the model: the tool's result, as `{ result }` if it is not an object, or `{ error }`. Absent while the
+   * user or the application has to give the response.
    */
   readonly response?: JsonObject;
-  /** State changes, saved artifacts, transfer and the like, as the event of the answer carries them. */
+  /** State changes, saved artifacts, a transfer and so on, as in the event of the response. */
   readonly actions?: EventActions;
-  /** Everything that happened, such as a question to the user. */
+  /** All events, including requests to the user. */
   readonly events: readonly Event[];
 }
 
 /**
- * Calls a tool as a model would, checks of the arguments included; the compiler checks them, too, as far as the tool's
- * type says what they are. A failure of the tool is a response with an `error`.
+ * Calls a tool as a model would, including the check of its arguments. The compiler checks them, too, if the tool's type
+ * contains them. A failure of the tool becomes a response with an `error`.
  */
 export async function callTool<Args extends object>(
   tool: Tool<Args>,

@@ -12,7 +12,7 @@ import type { Session, State } from '../schemas/session.ts';
 import { inMemoryServices } from './services.ts';
 
 export interface RunAgentOptions {
-  /** The state of the session the run starts with; of a session that is there already, merged into it. */
+  /** The initial state of the session; merged into the state of an existing session. */
   readonly state?: State;
   /** Default: `user`. */
   readonly userId?: string;
@@ -20,7 +20,7 @@ export interface RunAgentOptions {
   readonly sessionId?: string;
   /** Default: in memory, new for each run. */
   readonly services?: Services;
-  /** Models by name. Others are those the environment given has keys for. */
+  /** Models by name. Other models need a key in `env`. */
   readonly models?: readonly ModelRegistration[];
   /** Keys of the models' providers. Default: none, so that a test calls no provider by accident. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -29,13 +29,13 @@ export interface RunAgentOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface AgentRun {
   /** In order, as a client gets them. */
   readonly events: readonly Event[];
-  /** The text of the last final answer; empty when there is none. */
+  /** The text of the last final response; empty without one. */
   readonly text: string;
-  /** Every tool call the model made. */
+  /** All tool calls of the model. */
   readonly calls: readonly FunctionCall[];
   /** The session after the run. */
   readonly session: Session;
@@ -44,8 +44,8 @@ export interface AgentRun {
 }
 
 /**
- * Runs an agent, or the root agent of an app, as the server would, and gives all that came of it. Throws what the
- * request is refused for; failures of the agent are events with an `errorCode`.
+ * Runs an agent, or the root agent of an app, as the server would. Throws the error of a rejected request; failures of the
+ * agent are events with an `errorCode`.
  */
 export async function runAgent(
   agent: Agent | App,

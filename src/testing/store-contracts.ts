@@ -15,7 +15,7 @@ const load = async (): Promise<Suites> => ({
   ...(await import('./contracts/memories.ts')),
 });
 
-/** The suites register their tests with vitest while a test file is collected, so it has to be there; nothing else here needs it. */
+/** The suites register their tests with vitest, which must be installed; nothing else here needs it. */
 const suites: Suites | undefined = '__vitest_worker__' in globalThis ? await load() : undefined;
 
 function suite<Name extends keyof Suites>(name: Name): Suites[Name] {
@@ -23,18 +23,18 @@ function suite<Name extends keyof Suites>(name: Name): Suites[Name] {
   throw new AppError('not_supported', `"${name}" is a suite of vitest tests: call it in a test file that vitest runs`);
 }
 
-/** What every session store promises. Outside of vitest it throws `not_supported`, as the other suites do. */
+/** The contract of session stores. Outside vitest it throws `not_supported`, like the other suites. */
 export const sessionServiceContract: Suites['sessionServiceContract'] = (...args) =>
   suite('sessionServiceContract')(...args);
-/** What every artifact store promises. */
+/** The contract of artifact stores. */
 export const artifactServiceContract: Suites['artifactServiceContract'] = (...args) =>
   suite('artifactServiceContract')(...args);
-/** What artifact stores promise that stream. */
+/** The contract of artifact stores with streams. */
 export const artifactContentContract: Suites['artifactContentContract'] = (...args) =>
   suite('artifactContentContract')(...args);
-/** What artifact stores promise that delete old versions. */
+/** The contract of artifact stores that delete old versions. */
 export const artifactRetentionContract: Suites['artifactRetentionContract'] = (...args) =>
   suite('artifactRetentionContract')(...args);
-/** What every memory promises. */
+/** The contract of memory services. */
 export const memoryServiceContract: Suites['memoryServiceContract'] = (...args) =>
   suite('memoryServiceContract')(...args);

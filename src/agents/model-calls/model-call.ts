@@ -49,7 +49,7 @@ export async function* callModel(
     if (ctx.control.ended) return undefined;
     countCall(ctx);
     let last: Event | undefined;
-    // What a plugin answers in the place of the model may be nothing.
+    // The response of a plugin in place of the model may be empty.
     let hasAnswered = hasHook(ctx, 'aroundModel');
     let failure: { readonly error: unknown } | undefined;
     for (;;) {

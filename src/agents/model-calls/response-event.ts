@@ -85,7 +85,7 @@ async function withOutput(event: Event, { ctx, definition, span }: ModelCall): P
   return event;
 }
 
-/** The event that tells of a failure of the model. */
+/** The event of a failed model call. */
 export function failureEvent(modelCall: ModelCall, error: unknown): Event {
   const { ctx, definition, span } = modelCall;
   const event = newEvent(ctx, definition.name, {
@@ -97,7 +97,7 @@ export function failureEvent(modelCall: ModelCall, error: unknown): Event {
   return event;
 }
 
-/** What an event tells of an error. */
+/** The error fields of an event. */
 export function shownFailure(
   error: unknown,
   errors: RunContext['errors'],
@@ -126,7 +126,7 @@ function codeOf(error: unknown): string {
   return error instanceof AppError ? error.code : 'UNKNOWN_ERROR';
 }
 
-/** What callers get to see of a failure the model's adapter did not foresee. */
+/** The error for clients of a failure that the model's adapter did not foresee. */
 export function asModelError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const what = 'The model failed';

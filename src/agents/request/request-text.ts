@@ -15,7 +15,7 @@ const maxConfigBytes = 1024 ** 2;
 /** Events that a request holds itself, and their bytes. */
 const fewEvents = 4;
 const maxFewBytes = 16 * 1024;
-/** Bytes of what stands for a request in a trace. */
+/** Bytes of the objects that represent a request in a trace. */
 const ownBytes = 400;
 
 /** How to rebuild the contents of a request: from the first `count` events of its session, in an agent's view. */
@@ -119,12 +119,12 @@ function rebuilt({ count, view }: ContentsSource, history: SessionHistory | read
     return newest(buildContents(events, view), omitted);
   } catch (error) {
     if (omitted === 0) throw error;
-    // A response whose call is not held any more cannot be put in order.
+    // A response whose call was dropped cannot be put in order.
     return { contents: [], omitted: count };
   }
 }
 
-/** Schemas of answers are left out, too. `omittedContents` says how many earlier ones are not shown. */
+/** Leaves out response schemas, too. `omittedContents`: the number of earlier contents that are not shown. */
 function requestText(model: string, config: GenerateConfig, { contents, omitted }: ShownContents): string {
   const { responseSchema: _, ...shown } = config;
   return traceJson({ model, contents, omittedContents: omitted, config: truncate(shown, maxConfigBytes) });

@@ -18,7 +18,7 @@ import { asResponse } from './tool-result.ts';
 
 /** The result of one function call. Without a response, the application answers the call later. */
 export interface CallOutcome {
-  /** What the tool threw, where the author may know: for the event, not for the model. */
+  /** The error that the tool threw, if the author may see it: for the event, not for the model. */
   readonly thrown?: ThrownDetail | undefined;
   readonly call: FunctionCall;
   readonly response: JsonObject | undefined;
@@ -72,7 +72,7 @@ interface Attempt {
   context: ToolCallContext;
   readonly span: OpenSpan;
   readonly setting: ToolPhaseContext;
-  /** What the tool threw. */
+  /** The error that the tool threw. */
   thrown?: ThrownDetail | undefined;
 }
 

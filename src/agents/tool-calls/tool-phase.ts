@@ -110,7 +110,7 @@ function responseEvent(outcomes: readonly CallOutcome[], id: string, ctx: RunCon
   return changesAnything(actions) ? newEvent(ctx, ctx.agent.name, { id, actions }) : undefined;
 }
 
-/** What tools threw, by the ids of their calls. Models do not see the metadata of events. */
+/** The errors that tools threw, by call id. Models do not see the metadata of events. */
 function thrownByCall(outcomes: readonly CallOutcome[]): JsonObject | undefined {
   const thrown = outcomes.flatMap(({ call, thrown: detail }) =>
     detail ? [[call.id ?? call.name, { ...detail }]] : [],

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, toJson } from '../../base/json.ts';
 
-/** The longest answer of a tool a model is given, in characters of JSON. */
+/** The longest tool response for a model, in characters of JSON. */
 const maxLength = 1024 * 1024;
 
 /**
- * A tool's answer as a function response carries it: an object. Other values go under `result`. Throws `agent_failed` for
- * what is nested too deeply.
+ * A tool's result as the object of a function response. Other values go under `result`. Throws `agent_failed` for a value
+ * that is nested too deeply.
  */
 export function asResponse(value: unknown): JsonObject {
   const plain = toJson(value);
@@ -23,7 +23,7 @@ function withinLimit(response: JsonObject): JsonObject {
   };
 }
 
-/** The length of the value's JSON, escapes aside, so that short answers need not be made into text. */
+/** The length of the value's JSON without escapes, so that short results need no serialization. */
 function roughLength(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 5;

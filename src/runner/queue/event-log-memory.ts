@@ -1,11 +1,11 @@
-/** The most all event logs of a process hold together, roughly in bytes. */
+/** Approximate limit in bytes for all event logs of a process. */
 const defaultMaxBytes = 32 * 1024 * 1024;
 
 interface MeasuredLog {
   clear(): void;
 }
 
-/** Bounds what all event logs hold together: clears the log that has held something for the longest time. */
+/** Bounds the memory of all event logs: clears the log that has held data for the longest time. */
 export class EventLogMemory {
   readonly #maxBytes: number;
   readonly #logs = new Set<MeasuredLog>();
@@ -15,7 +15,7 @@ export class EventLogMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** `size`: what the log holds after it has changed by `change` bytes. */
+  /** `size`: the bytes of the log after a change by `change` bytes. */
   resized(log: MeasuredLog, size: number, change: number): void {
     this.#size += change;
     if (size > 0) this.#logs.add(log);

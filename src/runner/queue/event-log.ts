@@ -6,7 +6,7 @@ import type { Event } from '../../schemas/event.ts';
 import type { EventLogMemory } from './event-log-memory.ts';
 import type { EventAnchor } from './stored-events.ts';
 
-/** The most one log holds, roughly in bytes. */
+/** Approximate limit in bytes for one log. */
 const maxBytes = 4 * 1024 * 1024;
 
 export const logStart: Position = { events: 0, chunks: 0 };
@@ -31,7 +31,7 @@ export class RunEventLog {
   #size = 0;
   #events = 0;
   #chunks = 0;
-  /** The first so many stored events are no longer held. */
+  /** How many of the first stored events are not in memory any more. */
   #dropped = 0;
   #first: EventAnchor | undefined;
   #last: Event | undefined;
@@ -52,7 +52,7 @@ export class RunEventLog {
     return { events: this.#events, chunks: this.#chunks };
   }
 
-  /** Bytes held, roughly. */
+  /** Approximate bytes in memory. */
   get size(): number {
     return this.#size;
   }

@@ -4,8 +4,8 @@ import type { Session } from '../../schemas/session.ts';
 import type { RunEventLog } from './event-log.ts';
 
 /**
- * What a run of this process yields, for clients that join it: recorded from the moment that one does, and free until then.
- * The runner writes, whoever ends the run ends it.
+ * The events of a run of this process, for clients that join it. Recorded only from when the first client joins. The runner
+ * appends; the end of the run ends it.
  */
 export class RunOutput {
   readonly #runId: string;

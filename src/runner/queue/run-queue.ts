@@ -10,26 +10,26 @@ import type { RunOutput } from './run-output.ts';
 // Decides which run goes before which (`admissionRule`). How runs wait for each other is decided by the two queues:
 // local-queue.ts within one process, runs/cluster/leased-queue.ts between servers that share a database.
 
-/** A run that asks for its session. */
+/** A run that requests its session. */
 export interface QueueRequest {
   readonly session: SessionKey;
   readonly runId: string;
   readonly kind: Exclude<RunKind, 'exclusive'>;
   readonly onBusy: OnBusy;
-  /** What a replica that takes the run over starts it with. */
+  /** The request, with which a replica that takes over the run starts it. */
   readonly request: RunRequest;
-  /** The id was generated for this run, so there can be no other of that id. */
+  /** The id was generated for this run, so no other run has it. */
   readonly isNew: boolean;
   /** Present: the run continues when the client that started it disconnects. */
   readonly submission: Submission | undefined;
 }
 
-/** How a background run was asked for. Key and fingerprint are absent without an idempotency key. */
+/** The request for a background run. Key and fingerprint are absent without an idempotency key. */
 export interface Submission {
   /** Its id was generated for it. */
   readonly isNew: boolean;
   readonly idempotencyKey: string | undefined;
-  /** Tells requests with the same key apart. */
+  /** Distinguishes requests with the same key. */
   readonly fingerprint: string | undefined;
 }
 
@@ -41,12 +41,12 @@ export interface QueuedRun {
   readonly startedAtMs: number | undefined;
   /** Other runs of the session go before it. */
   readonly isWaiting: boolean;
-  /** A database has it: it is resumed elsewhere or later, whatever happens to this process. */
+  /** A database has the run: it is resumed on another replica or later, even if this process ends. */
   readonly isPersisted: boolean;
   readonly output: RunOutput;
   /** Resolves when the run is over. */
   readonly ended: Promise<void>;
-  /** The session, once the run has it for itself. Rejects with the signal's reason, or with why the run lost its place. */
+  /** Resolves with exclusive access to the session. Rejects with the signal's reason, or the reason why the run left the queue. */
   slot(): MaybePromise<RunSlot>;
   /** Ends the run, whether it waits or is active. */
   abort(reason: AppError): void;
@@ -60,13 +60,13 @@ export interface RunSlot extends WritePermit {
   /** Stores for this slot only, where they differ from those of the process. */
   readonly sessions?: SessionService | undefined;
   readonly output: RunOutput;
-  /** Ends the run, for instance when its time is over. */
+  /** Ends the run, for example at its time limit. */
   abort(reason: AppError): void;
   /** Lets the next run start; `failure` is the error that ended this one. Only the first call counts. */
   release(failure?: unknown): Promise<void> | void;
 }
 
-/** How a short operation that is not a run gets the session for itself. `rollback`: it preempts the active run. */
+/** A request for exclusive access by a short operation that is not a run. `rollback`: it preempts the active run. */
 export interface ExclusiveRequest {
   readonly session: SessionKey;
   readonly onBusy: 'reject' | 'rollback';

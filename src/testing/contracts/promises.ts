@@ -1,21 +1,21 @@
-/** What a session store may leave unpromised, each with the reason, which is printed instead of the test. */
+/** Optional parts of the contract that a session store does not fulfil, each with the reason, which replaces the test. */
 export interface SessionExceptions {
   /** Sessions of different users and apps may have the same id. */
   readonly idsByOwner?: string;
   /** `app:` and `user:` state is shared by the sessions it belongs to. */
   readonly sharedState?: string;
-  /** What was handed out of a session is no way into another one that was created under its key later. */
+  /** A handle of a deleted session gives no access to a later session with the same key. */
   readonly generations?: string;
 }
 
 /** The same for a memory. */
 export interface MemoryExceptions {
-  /** A message is found by any of its words, whole, and by nothing else; oldest first. */
+  /** A message is found by any of its whole words and by nothing else, oldest first. */
   readonly words?: string;
-  /** What is found are messages, as they were said, by the session they belong to, and at once. */
+  /** A search finds the original messages, with their session, immediately after they were added. */
   readonly messages?: string;
 }
 
-/** What the title of a test ends with when its promise is not made. */
+/** The end of the title of a test that does not apply. */
 export const because = (reason: string | undefined): string =>
   reason === undefined ? '' : ` (not promised: ${reason})`;
