@@ -118,5 +118,6 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 90_000 }, ()
     await page.reload();
     await page.getByText('An old answer').waitFor();
     expect(faults).toEqual([]);
+    await page.unrouteAll({ behavior: 'wait' }); // parts of the page may still be loading
   });
 });
