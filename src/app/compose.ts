@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { buildApp } from '../http/app.ts';
 import type { AppFinder } from '../loaders/app-source.ts';
 import type { RunService } from '../runs/run-service.ts';
+import { requestCountsAt } from '../services/open-services.ts';
 import { keepCollecting, type RetentionLimits } from '../services/retention.ts';
 import { parseServiceUri } from '../services/service-uri.ts';
 import { type Config, developmentOf, retentionOf } from './config.ts';
@@ -31,6 +32,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     ...engine,
     version,
     log,
+    requestCounts: handedIn?.sessions ? undefined : requestCountsAt(config.sessionService, databases),
     stores: {
       sessions: handedIn?.sessions ? custom : parseServiceUri('sessions', config.sessionService).kind,
       artifacts: handedIn?.artifacts ? custom : parseServiceUri('artifacts', config.artifactService).kind,
@@ -88,6 +90,7 @@ function httpConfigOf(
     development: developmentOf(config),
     ...(config.dev &&
       agents !== undefined && { ...builderPlace(agents, apps), builderLimits: yamlAccessLimits(config) }),
+    ...(config.limits.requestsPerMinute !== undefined && { requestsPerMinute: config.limits.requestsPerMinute }),
     ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),
   };

@@ -7,6 +7,7 @@ import type { RetentionLimits } from '../services/retention.ts';
 import { type ServiceKind, serviceUriFault } from '../services/service-uri.ts';
 import { Auth } from './auth-config.ts';
 import { list, onOff, Origin, setting, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
+import { Limits } from './limits-config.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
 // docs/configuration.md are all derived from it (src/app/settings.ts).
@@ -171,6 +172,7 @@ export const Config = z.strictObject({
   ),
   cors: Cors.prefault({}),
   auth: Auth.prefault({}),
+  limits: Limits.prefault({}),
   insecure: setting(onOff().default(false), 'Allow an address that others can reach, without authentication'),
   defaultApp: setting(text('must be the name of an app').optional(), 'App for requests that name none', {
     env: 'ADK_DEFAULT_APP_NAME',

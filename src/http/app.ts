@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import Fastify, { type FastifyHttpOptions, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { errorPolicy } from '../base/error-policy.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
@@ -10,9 +10,10 @@ import { registerCors } from './guards/cors.ts';
 import { guardHook, newGuard } from './guards/request-guard.ts';
 import { requestIdOf } from './guards/request-id.ts';
 import { isUpgrade, originForm } from './guards/request-target.ts';
+import { requestRateHook } from './limits/request-rate.ts';
 import { registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
-import { mount } from './mount.ts';
+import { fastifyPath, mount } from './mount.ts';
 import { limitBodyIdleTime } from './requests/body-idle-timeout.ts';
 import { bodyMemoryLimiter } from './requests/body-memory-limit.ts';
 import { limitConnections, onClientError } from './requests/connection-limits.ts';
@@ -20,7 +21,7 @@ import { withDefaultApp } from './requests/default-app.ts';
 import { readJsonBody } from './requests/json-body.ts';
 import { registerUploads } from './requests/uploads.ts';
 import { Ticker } from './responses/ticker.ts';
-import { routeTable } from './route-table.ts';
+import { type Route, routeTable } from './route-table.ts';
 import { isLivePath } from './routes/live.ts';
 import { showsThrown } from './surface.ts';
 import { unknownRoute } from './unknown-route.ts';
@@ -73,6 +74,12 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   // Registered first, so that it closes the connections of requests that the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
+  if (config.requestsPerMinute !== undefined) {
+    const { requestsPerMinute } = config;
+    const isCounted = countsRequests(operations);
+    const rate = { requestsPerMinute, counts: deps.requestCounts, principalOf: () => undefined, isCounted };
+    app.addHook('onRequest', await requestRateHook(app, rate));
+  }
   app.addHook('onRequest', bodyMemoryLimiter(config));
   app.addHook('preClose', () => {
     closing = true;
@@ -108,6 +115,13 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     );
   });
   return app;
+}
+
+/** Which requests count: not those to public routes, such as health checks, nor those to the pages of the web UI. */
+function countsRequests(operations: readonly Route[]): (request: FastifyRequest) => boolean {
+  const open = operations.filter(({ surface }) => surface === 'public').flatMap(({ paths }) => paths);
+  const urls = new Set(open.map(fastifyPath));
+  return ({ routeOptions: { url = '' } }) => !urls.has(url) && !url.startsWith('/dev-ui');
 }
 
 /** Limits on the size and duration of requests. */

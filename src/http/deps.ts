@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { Log } from '../core/log.ts';
 import type { LiveInput } from '../core/model.ts';
+import type { RequestCounts } from '../core/request-counts.ts';
 import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
@@ -127,6 +128,8 @@ export interface HttpConfig {
   readonly builderLimits?: AccessLimits;
   /** The parts of the API for development that are on; absent: all on a loopback address, none elsewhere. */
   readonly development?: ReadonlySet<DevelopmentPart>;
+  /** For each caller whose credential says nothing else, and for each address where callers are not known; absent: no limit. */
+  readonly requestsPerMinute?: number;
   /** App for requests that name none. */
   readonly defaultApp?: string;
   /** How long active runs may continue once the server closes. */
@@ -199,6 +202,8 @@ export interface HttpDeps {
   readonly log: Log;
   /** The same that the runner has. Absent: one that goes by `config`, and knows nothing of what the runner told. */
   readonly errors?: ErrorPolicy;
+  /** Where servers that share a database count requests together; absent: each counts its own. */
+  readonly requestCounts?: RequestCounts | undefined;
   /** Tells clients which data outlives the process. */
   readonly stores?: StoreKinds;
   /** For cost estimates in clients; absent: none. */

@@ -100,7 +100,8 @@ function decodeSegment(text: string): string {
   }
 }
 
-const fastifyPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** A path without a greedy parameter, as Fastify writes it. */
+export const fastifyPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** Matches the undecoded path of a request, its parameters as named groups. */
 export function pathPattern(path: string): RegExp {

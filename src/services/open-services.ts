@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { KeyStore } from '../core/key-store.ts';
+import type { RequestCounts } from '../core/request-counts.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import type { SessionKey } from '../schemas/session.ts';
@@ -22,6 +23,7 @@ import { PostgresMemories } from './memories/postgres.ts';
 import { RagMemories } from './memories/rag.ts';
 import { SqliteMemories } from './memories/sqlite.ts';
 import { PostgresDatabase } from './postgres/database.ts';
+import { PostgresRequestCounts } from './request-counts/postgres.ts';
 import { PostgresRuns } from './runs/postgres.ts';
 import { SqliteRuns } from './runs/sqlite.ts';
 import { parseServiceUri, type ServicePlace, type VertexName } from './service-uri.ts';
@@ -140,6 +142,16 @@ export function keyStoreAt(sessionService: string, databases: Databases): KeySto
   const place = parseServiceUri('sessions', sessionService);
   if (place.kind === 'sqlite') return new SqliteKeys(databases.sqlite(place.path));
   return place.kind === 'postgres' ? new PostgresKeys(databases.postgres(place.uri)) : undefined;
+}
+
+/**
+ * Where the servers that share the database of the sessions count requests together; `undefined` where each counts its
+ * own. That is so with SQLite as well: one server should write to a file, and counting there would add a disk sync to
+ * every request.
+ */
+export function requestCountsAt(sessionService: string, databases: Databases): RequestCounts | undefined {
+  const place = parseServiceUri('sessions', sessionService);
+  return place.kind === 'postgres' ? new PostgresRequestCounts(databases.postgres(place.uri)) : undefined;
 }
 
 /** Databases by their location: services with the same database share it. */

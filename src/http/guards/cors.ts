@@ -16,6 +16,8 @@ const exposedHeaders = [
   'content-length',
   'content-range',
   'accept-ranges',
+  'ratelimit',
+  'ratelimit-policy',
 ];
 
 /** The CORS configuration for `--allow-origin`: every path, without credentials. */

@@ -198,4 +198,9 @@ alter table sessions add column initial_state text;
 create table agent_api_keys (
   id text primary key, record text not null, created_at text not null, revoked_at text);
 `,
+  `
+-- How many requests of a key (a caller or an address) were counted until its window ends. Unlogged: a crash of the database
+-- may forget the windows, and counting need not wait for the disk.
+create unlogged table agent_request_windows (key text primary key, ends_at timestamptz not null, requests int not null);
+`,
 ];
