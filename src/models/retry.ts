@@ -72,7 +72,7 @@ export function withRetry(model: Model, { attempts = 3, budgetMs = 30_000 }: Ret
   return { name, generate, ...(connect && { connect }), ...(connectsFor && { connectsFor }) };
 }
 
-/** A random wait between half and all of the strategy's delay, so that clients do not retry together; at least what the provider requests. */
+/** A random wait of half to all of the strategy's delay, so that clients do not retry together; at least the provider's. */
 function waitBefore(error: ModelError, attempt: number): number | undefined {
   const strategy = retryStrategy(error.category);
   if (!strategy) return undefined;

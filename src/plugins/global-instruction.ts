@@ -1,7 +1,7 @@
 import type { MaybePromise, Plugin, ReadonlyContext } from '../core/runtime.ts';
 import { compileTemplate, fillTemplate } from '../core/templates.ts';
 
-/** Puts a text in front of every agent's system instruction. A string is a template over the state; a function's result is used unchanged. */
+/** Puts a text before every agent's system instruction: a template over the state, or the unchanged result of a function. */
 export function globalInstructionPlugin(
   instruction: string | ((ctx: ReadonlyContext) => MaybePromise<string>),
 ): Plugin {

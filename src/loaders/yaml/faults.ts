@@ -5,7 +5,7 @@ import { locatedError } from '../located-error.ts';
 export class Faults {
   readonly #found: AppError[] = [];
 
-  /** Returns the result of `work`. Records a ConfigurationException and returns `undefined`. */
+  /** Returns the result of `work`; if it throws a ConfigurationException, records that and returns `undefined`. */
   async attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await work();

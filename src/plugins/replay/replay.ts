@@ -103,7 +103,7 @@ async function* recordedResponses(ctx: CallbackContext, cursor: Cursor): AsyncGe
   }
 }
 
-/** The responses of a recorded model call. Chunks are replayed only when streaming; a call with chunks only gets a complete response made of them. */
+/** The responses of a recorded model call. Chunks are for streaming; if there is no complete response, it is made of them. */
 function responsesOf({ llmRecording }: Recording, streaming: boolean): ModelResponse[] {
   const responses = llmRecording?.llmResponses ?? (llmRecording?.llmResponse ? [llmRecording.llmResponse] : []);
   const whole = responses.filter(({ partial }) => !partial);

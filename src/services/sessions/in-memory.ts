@@ -302,7 +302,7 @@ const blank = (): InitialContent => ({
   bytes: sessionBytes,
 });
 
-/** Validates and copies the initial content. Yields to the event loop, because a client may import much. Throws `invalid_request`, `too_large`. */
+/** Validates and copies the initial content, without blocking the event loop. Throws `invalid_request`, `too_large`. */
 async function contentOf(options: NewSession): Promise<InitialContent> {
   const copy = toJson(options.state ?? nothing) as JsonObject;
   await yieldWhenDue();
