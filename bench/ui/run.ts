@@ -105,7 +105,7 @@ async function measureBurst(page: Page): Promise<void> {
   await page.goto(`${base}/dev-ui/apps/burst`);
   await page.getByLabel('Message', { exact: true }).fill('burst 10');
   await page.keyboard.press('Enter');
-  await page.getByText('5 steps').waitFor();
+  await page.getByText('5 calls').waitFor();
   await watchTasks(page);
   await page.getByLabel('Message', { exact: true }).fill('burst 3000');
   await page.keyboard.press('Enter');
