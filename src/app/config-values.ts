@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { isJsonObject } from '../base/json.ts';
+import { budgetScopes } from '../core/usage-store.ts';
+import type { BudgetKind, Budgets, BudgetScope } from '../schemas/budget.ts';
 
 interface Naming {
   /** Absent: the key in kebab-case. */
@@ -9,6 +12,8 @@ interface Naming {
   readonly value?: string;
   /** The default in words, where the value does not read well. */
   readonly shown?: string;
+  /** Where the schema does not tell it: the flag may be repeated. */
+  readonly kind?: 'list';
 }
 
 /** A setting: what it may be, its description, and its names where they are not the usual ones. */
@@ -98,3 +103,63 @@ export const Origin = text('must be an origin such as https://app.example.com').
   (value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
   { error: 'must be an origin such as https://app.example.com, without a path' },
 );
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
+const scopeNames: ReadonlyMap<string, BudgetScope> = new Map(budgetScopes.map((scope) => [plain(scope), scope]));
+const budgetAmounts: ReadonlyMap<string, { readonly kind: BudgetKind; readonly amount: z.ZodType<number> }> = new Map([
+  ['tokens', { kind: 'tokens', amount: wholeNumber(0) }],
+  ['cost', { kind: 'cost', amount: dollars() }],
+  ['modelcalls', { kind: 'modelCalls', amount: wholeNumber(0) }],
+  ['toolcalls', { kind: 'toolCalls', amount: wholeNumber(0) }],
+  ['walltime', { kind: 'wallTimeMs', amount: time(400 * 86_400_000) }],
+  ['walltimems', { kind: 'wallTimeMs', amount: wholeNumber(0) }],
+]);
+const budgetError = 'must be budgets such as run.tokens=100000 or user-day.cost=5';
+
+function dollars() {
+  const error = 'must be an amount of US dollars such as 2.50';
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value.trim()) ? Number(value) : value),
+    z.number({ error }).min(0, { error }),
+  );
+}
+
+/**
+ * Budgets as a mapping (`{ userDay: { cost: 5 } }`) or as texts (`user-day.cost=5`, several in one text separated by
+ * commas). Of two limits for the same, the smaller counts.
+ */
+export function budgets() {
+  return z.unknown().transform((value, ctx): Budgets => {
+    const found: Budgets = {};
+    for (const [scopeName, kindName, raw] of budgetEntries(value)) {
+      const scope = scopeNames.get(plain(scopeName));
+      const known = budgetAmounts.get(plain(kindName));
+      const amount = known?.amount.safeParse(raw);
+      if (scope && known && amount?.success) {
+        const { kind } = known;
+        found[scope] = { ...found[scope], [kind]: Math.min(amount.data, found[scope]?.[kind] ?? Infinity) };
+        continue;
+      }
+      const why = scope && known ? (amount?.error?.issues[0]?.message ?? budgetError) : budgetError;
+      ctx.addIssue(scope && known ? `${scopeName}.${kindName} ${why}` : why);
+    }
+    return found;
+  });
+}
+
+/** Scope, kind and amount of each budget; names that are missing are empty. */
+function budgetEntries(value: unknown): (readonly [string, string, unknown])[] {
+  if (isJsonObject(value)) {
+    return Object.entries(value).flatMap(([scope, kinds]): (readonly [string, string, unknown])[] =>
+      isJsonObject(kinds)
+        ? Object.entries(kinds).flatMap(([kind, amount]) => (amount == null ? [] : [[scope, kind, amount] as const]))
+        : [[scope, '', kinds] as const],
+    );
+  }
+  const given: unknown[] = Array.isArray(value) ? value : [value];
+  const texts = given.flatMap((entry) => (typeof entry === 'string' ? entry.split(',') : [String(entry)]));
+  return texts.map((entry) => {
+    const [, scope = '', kind = '', amount = ''] = /^\s*([\w-]+)\.([\w-]+)\s*=\s*(\S+)\s*$/.exec(entry) ?? [];
+    return [scope, kind, amount] as const;
+  });
+}

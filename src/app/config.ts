@@ -6,7 +6,7 @@ import { OnBusy } from '../schemas/run.ts';
 import type { RetentionLimits } from '../services/retention.ts';
 import { type ServiceKind, serviceUriFault } from '../services/service-uri.ts';
 import { Auth } from './auth-config.ts';
-import { list, onOff, Origin, setting, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
+import { budgets, list, onOff, Origin, setting, size, text, time, timeToLive, wholeNumber } from './config-values.ts';
 import { Limits } from './limits-config.ts';
 
 // The one list of settings. Flags, environment names, the keys of agent-server.yaml, `--help` and the table in
@@ -215,6 +215,11 @@ export const Config = z.strictObject({
     time().optional(),
     'Longest time of one tool call, unless the tool sets its own; 0 means no limit. Apps and requests can only lower it',
     { value: 'TIME', shown: '60s, or what the app says' },
+  ),
+  budgets: setting(
+    budgets().optional(),
+    'What a run, a session, a user or an app a day may use, such as user-day.cost=5 (repeatable). Apps and requests can only lower it',
+    { flag: 'budget', env: 'AGENT_SERVER_BUDGETS', value: 'BUDGET', shown: 'no budgets', kind: 'list' },
   ),
   bodyLimit: setting(size().default(10 * 1024 ** 2), 'Largest request body', { value: 'SIZE', shown: '10mb' }),
   bodiesLimit: setting(

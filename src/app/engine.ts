@@ -23,6 +23,7 @@ import { LeasedRunQueue } from '../runs/cluster/leased-queue.ts';
 import { RunService } from '../runs/run-service.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { type Databases, type OpenedServices, openServices } from '../services/open-services.ts';
+import { InMemoryUsage } from '../services/usage/in-memory.ts';
 import { TraceRecorder } from '../telemetry/recorder.ts';
 import type { AccessLimits } from '../tools/access-limits.ts';
 import { credentialExchanger } from '../tools/auth/exchange.ts';
@@ -35,7 +36,7 @@ import { loadPrices } from './prices.ts';
 export interface Engine {
   readonly apps: AppFinder;
   readonly loader: AgentLoader;
-  readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories'>;
+  readonly services: Pick<OpenedServices, 'sessions' | 'artifacts' | 'memories' | 'usage'>;
   /** Stores runs; absent if runs end with the process. */
   readonly runStore: OpenedServices['runs'];
   /** The databases of the services. Closed last. */
@@ -100,6 +101,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     sessions: handedIn?.sessions ?? opened.sessions,
     artifacts: handedIn?.artifacts ?? opened.artifacts,
     memories: handedIn?.memories ?? opened.memories,
+    usage: handedIn?.sessions ? new InMemoryUsage() : opened.usage,
   };
   const { sessions } = services;
   const store = handedIn?.sessions ? undefined : opened.runs;
@@ -111,6 +113,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     folders: [apps.base, process.cwd()],
     log: isTerminal ? undefined : log,
   });
+  const prices = loadPrices(config.prices);
   const environment = {
     loader,
     services,
@@ -124,14 +127,15 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
       maxLlmCalls: config.maxLlmCalls,
       toolTimeoutMs: config.toolTimeout,
       timeoutMs: config.runTimeout,
+      ...(config.budgets && { budgets: config.budgets }),
     },
+    prices,
   };
   const runner = new Runner({ ...environment, queue, onBusy: config.onBusy });
   const { runTtl: runTtlMs, maxBackgroundRuns } = config;
   const runs = new RunService({ runner, queue, services, log, durable, runTtlMs, maxBackgroundRuns });
-  const prices = loadPrices(config.prices);
   const folderOf = folderIn(apps, loader, handedIn?.folders ?? [config.agents]);
-  const evaluations = new Evaluations({ ...environment, folderOf, prices });
+  const evaluations = new Evaluations({ ...environment, folderOf });
   const tryTool = toolTrier(environment);
   return {
     apps,

@@ -32,6 +32,7 @@ function settingOf(schema: z.ZodType, inner: z.ZodType, path: readonly string[])
   const meta = schema.meta() ?? {};
   const named = (key: string): string | undefined => (typeof meta[key] === 'string' ? meta[key] : undefined);
   const flag = named('flag') ?? path.map(kebab).join('-');
+  const isList = inner instanceof z.ZodArray || meta['kind'] === 'list';
   const usual: unknown = schema.safeParse(undefined).data;
   return {
     key: path.join('.'),
@@ -40,7 +41,7 @@ function settingOf(schema: z.ZodType, inner: z.ZodType, path: readonly string[])
     env: named('env') ?? `AGENT_SERVER_${flag.replaceAll('-', '_').toUpperCase()}`,
     description: meta.description ?? '',
     schema,
-    kind: inner instanceof z.ZodBoolean ? 'switch' : inner instanceof z.ZodArray ? 'list' : 'value',
+    kind: inner instanceof z.ZodBoolean ? 'switch' : isList ? 'list' : 'value',
     value: named('value') ?? '',
     shown: named('shown') ?? show(usual),
   };

@@ -38,6 +38,7 @@ export const httpStatus = {
   upgrade_required: 426,
   rate_limited: 429,
   queue_full: 429,
+  budget_exceeded: 429,
   headers_too_large: 431,
   run_cancelled: 499,
   run_interrupted: 499,

@@ -18,6 +18,7 @@ import type {
   SideResponse,
   SideRequest,
 } from './model.ts';
+import type { RunBudget } from './run-budget.ts';
 import type { EventsSummarizer, Services } from './services.ts';
 import type { StateView } from './state.ts';
 
@@ -123,6 +124,8 @@ export interface RunContext extends ReadonlyContext {
   readonly runConfig: RunConfig;
   /** Model calls of the whole invocation, shared by every agent entered. */
   readonly calls: { count: number };
+  /** Shared by all agents, those that run as tools included. Absent: the run has no budgets. */
+  readonly budget?: RunBudget;
   /** Set by a callback or tool that ends its agent's turn; each agent entered has its own. */
   readonly control: { ended: boolean };
   /** For plugins and callbacks to keep things in during one invocation, shared by all agents entered; never stored. */

@@ -11,6 +11,7 @@ import type {
   SessionOwner,
   State,
 } from '../schemas/session.ts';
+import type { UsageStore } from './usage-store.ts';
 
 /**
  * Stores sessions. `appendEvent` is the only way to store an event and its state changes; the event is durable once it
@@ -193,6 +194,8 @@ export interface Services {
   readonly sessions: SessionService;
   readonly artifacts?: ArtifactService;
   readonly memories?: MemoryService;
+  /** Counts usage for budgets. Not for agents and tools: their context lacks it. */
+  readonly usage?: UsageStore;
 }
 
 /** Summarises events. `undefined`: there is nothing to summarise, so the events stay. */

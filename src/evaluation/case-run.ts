@@ -5,12 +5,14 @@ import type { CredentialExchanger } from '../core/auth.ts';
 import { withCallIds } from '../core/events/call-answers.ts';
 import type { ModelRegistry } from '../core/model.ts';
 import type { App, Plugin, RunLog } from '../core/runtime.ts';
+import type { UsageStore } from '../core/usage-store.ts';
 import { recordKey, recordPlugin } from '../plugins/replay/record.ts';
 import { replayKey, replayPlugin } from '../plugins/replay/replay.ts';
 import { Runner } from '../runner/runner.ts';
 import type { Content } from '../schemas/content.ts';
 import type { EvalCase, Invocation } from '../schemas/evaluation/eval-set.ts';
 import type { Event } from '../schemas/event.ts';
+import type { Prices } from '../schemas/prices.ts';
 import type { RunConfig } from '../schemas/run.ts';
 import { evaluationPrefix, type Session, type SessionKey, type State } from '../schemas/session.ts';
 import { InMemoryArtifacts } from '../services/artifacts/in-memory.ts';
@@ -30,6 +32,9 @@ export interface AgentEnvironment {
   readonly errors?: ErrorPolicy;
   readonly credentials?: CredentialExchanger;
   readonly runConfig?: RunConfig;
+  /** For the budgets of runs: evaluations count like others. */
+  readonly usage?: UsageStore | undefined;
+  readonly prices?: Prices;
 }
 
 /** The cassette of a case, and whether to record or replay it. */
@@ -95,13 +100,13 @@ class Conversation {
   readonly #durations: number[] = [];
   #sentMessages = 0;
 
-  constructor({ plugins = [], ...environment }: AgentEnvironment, options: CaseRunOptions) {
+  constructor({ plugins = [], usage, ...environment }: AgentEnvironment, options: CaseRunOptions) {
     const { app, evalCase, cassette } = options;
     this.#options = options;
     const others = plugins.filter(({ name }) => name !== 'record' && name !== 'replay');
     this.#runner = new Runner({
       ...environment,
-      services: this.#services,
+      services: { ...this.#services, ...(usage && { usage }) },
       plugins: [...others, ...cassettePlugins(cassette)],
       loader: { listAgents: async () => [app.name], loadAgent: async () => app, close: async () => {} },
     });

@@ -144,7 +144,8 @@ export class Evaluations {
 
   /** The options of a request, with defaults filled in. */
   async #chosen(app: App, evalSet: EvalSet, request: RunEvalRequest) {
-    const { loader: _, services: __, folderOf: ___, prices = {}, ...environment } = this.#options;
+    const { loader: _, services, folderOf: __, prices = {}, ...others } = this.#options;
+    const environment = { ...others, prices, usage: services.usage };
     const folder = await this.#folderOf(app.name);
     const { repetitions = 1, concurrency = defaultConcurrency } = request;
     const cases = casesFor(evalSet, request);

@@ -1,5 +1,6 @@
 import { AppError, describeError, originFields } from '../base/errors.ts';
 import { newEvent } from '../core/events/new-event.ts';
+import { BudgetExceeded } from '../core/run-budget.ts';
 import type { Agent, RunContext } from '../core/runtime.ts';
 import type { Part } from '../schemas/content.ts';
 import { type Event, functionCalls, functionResponses } from '../schemas/event.ts';
@@ -22,7 +23,8 @@ export function failureEvent(ctx: EndedRun, last: Event | undefined, failure: un
   const author = open[0]?.author ?? (last && last.author !== 'user' ? last.author : ctx.agent.name);
   // Models read these responses, so they do not contain the errors of authors' code.
   const why = (failure instanceof AppError && failure.publicMessage) || message;
-  const customMetadata = originFields(shown);
+  const exceeded = failure instanceof BudgetExceeded ? { budget: failure.exceeded } : undefined;
+  const customMetadata = exceeded ?? originFields(shown);
   return newEvent({ invocationId: ctx.invocationId }, author, {
     errorCode: code,
     errorMessage: message,

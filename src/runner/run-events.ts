@@ -56,6 +56,7 @@ async function* runEvents(
   scope: RunScope,
   live: LiveSession | undefined,
 ): AsyncGenerator<Event, void, void> {
+  const { budget } = ctx;
   const limitMs = (!live && ctx.runConfig.timeoutMs) || Infinity;
   let timer: NodeJS.Timeout | undefined;
   let last: Event | undefined;
@@ -66,6 +67,10 @@ async function* runEvents(
   let failedHooks: readonly AppError[] | undefined; // of `afterRun`
   try {
     timer = startTimer(() => slot.abort(tooLong(limitMs)), limitMs);
+    if (budget) {
+      const isContinuing = ctx.continuing === true;
+      await budget.start({ signal: ctx.signal, abort: (reason) => slot.abort(reason), isContinuing });
+    }
     const isPlain = ctx.plugins.length === 0; // then no hook is awaited
     const answers = live?.events() ?? (isPlain ? runSelectedAgent(ctx) : runRootAgent(ctx));
     for await (const event of stopOnAbort(answers, ctx.signal)) {
@@ -91,6 +96,7 @@ async function* runEvents(
     throw shown;
   } finally {
     clearTimeout(timer);
+    if (budget) await budget.end();
     if (failure !== undefined && !failureStored) {
       const closing = await storeFailure(ctx, last, { failure, shown });
       if (closing) slot.output.append(closing);

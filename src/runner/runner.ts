@@ -9,11 +9,14 @@ import { runConfigFor } from '../core/run-config.ts';
 import type { TakenOverRun } from '../core/run-store.ts';
 import type { AgentLoader, App, Plugin, RunContext, RunLog } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
+import type { Prices } from '../schemas/prices.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
-import type { Session, SessionKey } from '../schemas/session.ts';
+import { keyOf, type Session, type SessionKey } from '../schemas/session.ts';
+import { InMemoryUsage } from '../services/usage/in-memory.ts';
 import { openTelemetry } from '../telemetry/open-telemetry.ts';
 import { openSpan, rootTrace, type SpanSink } from '../telemetry/spans.ts';
 import { eventsAtStart } from './agent-to-run.ts';
+import { BudgetMeter } from './budgets/budget-meter.ts';
 import { type ForkRequest, forkSession, rewindSession, rollBackRun } from './fork-and-rewind.ts';
 import { type LiveRunRequest, LiveSession } from './live/live-session.ts';
 import { checkPluginNames, closeAll } from './plugins.ts';
@@ -41,6 +44,8 @@ export interface RunnerOptions {
   readonly traces?: SpanSink;
   /** The operator's settings: an app and a request can only tighten their limits, see `runConfigFor`. */
   readonly runConfig?: RunConfig;
+  /** What models cost, for budgets in US dollars. */
+  readonly prices?: Prices;
   /** Default `queue`. */
   readonly onBusy?: OnBusy;
   /** Runs that may wait for one session. Default 16. */
@@ -109,6 +114,8 @@ export class PendingRun {
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #queue: RunQueue;
+  /** For budgets where the services have no store of usage. */
+  readonly #ownUsage = new InMemoryUsage();
   readonly #runConfigs = new WeakMap<App, RunConfig>();
 
   constructor(options: RunnerOptions) {
@@ -299,6 +306,7 @@ export class Runner {
     { session, services }: { readonly session: Session; readonly services: Services },
   ): RunContext {
     const { models, plugins = [], log, errors, credentials } = this.#options;
+    const budget = runConfig.budgets && this.#budgetFor(invocationId, session, runConfig);
     span.set({
       'gcp.vertex.agent.invocation_id': invocationId,
       'gcp.vertex.agent.session_id': session.id,
@@ -316,6 +324,7 @@ export class Runner {
       plugins: pluginsFor(session, [...plugins, ...(app.plugins ?? [])]),
       runConfig: request.streaming ? { ...runConfig, streamingMode: 'sse' } : runConfig,
       calls: { count: 0 },
+      ...(budget && { budget }),
       control: { ended: false },
       data: new Map(),
       trace: span.context,
@@ -325,6 +334,12 @@ export class Runner {
       ...((runConfig.streamingMode === 'bidi' || holdsAnswers(request.newMessage)) && { credentialAnswers: new Map() }),
       signal: slot.signal,
     };
+  }
+
+  #budgetFor(runId: string, session: Session, { budgets, timeoutMs = Infinity }: RunConfig): BudgetMeter | undefined {
+    const { services, prices = {}, log } = this.#options;
+    const { usage: store = this.#ownUsage } = services;
+    return budgets && new BudgetMeter({ store, budgets, prices, key: { ...keyOf(session), runId }, timeoutMs, log });
   }
 }
 

@@ -72,10 +72,11 @@ export class SessionDeletion {
 
   /** The session last: until then its key cannot be reused, and after a failure the next deletion finds it again. */
   async #remove(key: SessionKey): Promise<void> {
-    const { sessions, artifacts, memories } = this.#options.services;
+    const { sessions, artifacts, memories, usage } = this.#options.services;
     const session = await sessions.getSession(key, { numRecentEvents: 1 });
     await artifacts?.deleteSessionArtifacts(key);
     await memories?.deleteSessionMemory(key);
+    await usage?.deleteSessionUsage(key);
     if (session) await sessions.deleteSession(key, session[generation]);
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Budgets } from './budget.ts';
 
 /** What a caller may do: see `hasRole` in src/core/principal.ts. */
 export const Role = z.enum(['user', 'operator', 'developer', 'admin'], {
@@ -8,17 +9,6 @@ export type Role = z.infer<typeof Role>;
 
 const count = z.int().nonnegative();
 
-/** What may be used up until runs end with `budget_exceeded`. Absent: no budget of this kind. */
-export const Budget = z.strictObject({
-  tokens: count.optional(),
-  /** US dollars, by the price table. */
-  cost: z.number().nonnegative().optional(),
-  modelCalls: count.optional(),
-  toolCalls: count.optional(),
-  wallTimeMs: count.optional(),
-});
-export type Budget = z.infer<typeof Budget>;
-
 /** What one caller may use. Absent: what the server's settings say. */
 export const PrincipalLimits = z.strictObject({
   requestsPerMinute: count.optional(),
@@ -26,14 +16,6 @@ export const PrincipalLimits = z.strictObject({
   queuedRuns: count.optional(),
   openStreams: count.optional(),
   storedBytes: count.optional(),
-  /** For one run, one session, one user and day, one app and day. Days are those of UTC. */
-  budgets: z
-    .strictObject({
-      run: Budget.optional(),
-      session: Budget.optional(),
-      userDay: Budget.optional(),
-      appDay: Budget.optional(),
-    })
-    .optional(),
+  budgets: Budgets.optional(),
 });
 export type PrincipalLimits = z.infer<typeof PrincipalLimits>;

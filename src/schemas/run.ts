@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
+import { Budget } from './budget.ts';
 import { Blob, MessageContent } from './content-schema.ts';
 import { lenient } from './lenient.ts';
 import { Name } from './names.ts';
@@ -59,6 +60,13 @@ export const RunConfig = lenient({
   timeoutMs: z.number().int().nonnegative().optional(),
   /** Milliseconds one tool call may take, unless the tool has a limit of its own; 0: no limit. */
   toolTimeoutMs: z.number().int().nonnegative().optional(),
+  /** What the run, its session, its user and its app may use. */
+  budgets: lenient({
+    run: lenient(Budget.shape).optional(),
+    session: lenient(Budget.shape).optional(),
+    userDay: lenient(Budget.shape).optional(),
+    appDay: lenient(Budget.shape).optional(),
+  }).optional(),
 });
 export type RunConfig = z.infer<typeof RunConfig>;
 

@@ -3,6 +3,7 @@ import type { KeyStore } from '../core/key-store.ts';
 import type { RequestCounts } from '../core/request-counts.ts';
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
+import type { UsageStore } from '../core/usage-store.ts';
 import type { SessionKey } from '../schemas/session.ts';
 import { BucketArtifacts } from './artifacts/buckets/bucket-artifacts.ts';
 import { GoogleBucket } from './artifacts/buckets/gcs.ts';
@@ -34,6 +35,9 @@ import { PostgresSessionTables } from './sessions/postgres.ts';
 import { SqlSessions } from './sessions/sql-sessions.ts';
 import { SqliteSessionTables } from './sessions/sqlite.ts';
 import { SqliteDatabase } from './sqlite/database.ts';
+import { InMemoryUsage } from './usage/in-memory.ts';
+import { PostgresUsage } from './usage/postgres.ts';
+import { SqliteUsage } from './usage/sqlite.ts';
 import { VertexApi } from './vertex/vertex-api.ts';
 
 export interface ServiceOptions {
@@ -65,6 +69,8 @@ export interface OpenedServices {
   readonly memories: MemoryService;
   /** The run store, in the database of the sessions; absent if sessions are in memory. */
   readonly runs: RunStore | undefined;
+  /** Counts usage, in the SQL database of the sessions, else in memory. */
+  readonly usage: UsageStore;
   /** The databases of the services, one per URI. */
   readonly databases: Databases;
 }
@@ -78,9 +84,14 @@ export function openServices(options: ServiceOptions): OpenedServices {
   const place = parseServiceUri('sessions', options.sessionService);
   const artifacts = artifactsAt(parseServiceUri('artifacts', options.artifactService), databases, options);
   const memories = memoriesAt(parseServiceUri('memories', options.memoryService), databases);
+  const usage = usageAt(place, databases);
   const forget = (key: SessionKey): void => {
     // A store that is unreachable keeps data that nothing refers to; that is harmless.
-    const gone = [artifacts.deleteSessionArtifacts(key), memories.deleteSessionMemory(key)];
+    const gone = [
+      artifacts.deleteSessionArtifacts(key),
+      memories.deleteSessionMemory(key),
+      usage.deleteSessionUsage(key),
+    ];
     void Promise.allSettled(gone);
     options.onEvicted?.(key);
   };
@@ -89,6 +100,7 @@ export function openServices(options: ServiceOptions): OpenedServices {
     artifacts,
     memories,
     runs: runsAt(place, databases),
+    usage,
     databases,
   };
 }
@@ -152,6 +164,11 @@ export function keyStoreAt(sessionService: string, databases: Databases): KeySto
 export function requestCountsAt(sessionService: string, databases: Databases): RequestCounts | undefined {
   const place = parseServiceUri('sessions', sessionService);
   return place.kind === 'postgres' ? new PostgresRequestCounts(databases.postgres(place.uri)) : undefined;
+}
+
+function usageAt(place: ServicePlace, databases: Databases): UsageStore {
+  if (place.kind === 'sqlite') return new SqliteUsage(databases.sqlite(place.path));
+  return place.kind === 'postgres' ? new PostgresUsage(databases.postgres(place.uri)) : new InMemoryUsage();
 }
 
 /** Databases by their location: services with the same database share it. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunStore } from '../core/run-store.ts';
 import type { ArtifactService, CollectOptions, MemoryService, SessionService } from '../core/services.ts';
+import type { UsageStore } from '../core/usage-store.ts';
 import type { SessionKey } from '../schemas/session.ts';
 
 /** Limits of stored data. An absent limit means no limit. */
@@ -43,6 +44,7 @@ interface Stores {
   readonly artifacts?: ArtifactService;
   readonly memories?: MemoryService;
   readonly runs?: Pick<RunStore, 'collectGarbage'> | undefined;
+  readonly usage?: Pick<UsageStore, 'collectGarbage'> | undefined;
   /**
    * Deletes a session with everything that belongs to it, unless it has a run or was written to since a time in seconds.
    * Resolves with whether it was deleted. Absent: sessions are deleted without this check.
@@ -53,9 +55,10 @@ interface Stores {
 const deletedAtOnce = 100;
 
 /**
- * Deletes data beyond the limits: old versions of artifacts, ended runs, and sessions with everything that belongs to
- * them. `isTrial` deletes nothing and returns what would be deleted, up to a thousand sessions. A trial always runs first:
- * if a store has an implausible time, nothing is deleted anywhere. Throws `ConfigurationException` then.
+ * Deletes data beyond the limits: old versions of artifacts, ended runs, usage of earlier days, and sessions with
+ * everything that belongs to them. `isTrial` deletes nothing and returns what would be deleted, up to a thousand sessions.
+ * A trial always runs first: if a store has an implausible time, nothing is deleted anywhere. Throws
+ * `ConfigurationException` then.
  */
 export async function collectGarbage(
   stores: Stores,
@@ -67,12 +70,13 @@ export async function collectGarbage(
 }
 
 async function collect(stores: Stores, limits: RetentionLimits, options: CollectOptions): Promise<Collected> {
-  const { artifacts, runs } = stores;
+  const { artifacts, runs, usage } = stores;
   const { artifactVersionTtlMs, maxArtifactVersions: keep, runTtlMs } = limits;
   const now = Date.now();
   const savedBefore = artifactVersionTtlMs === undefined ? undefined : (now - artifactVersionTtlMs) / 1000;
   const versions = (await artifacts?.collectGarbage?.({ keep, savedBefore }, options)) ?? 0;
   const endedRuns = runTtlMs === undefined ? 0 : ((await runs?.collectGarbage(now - runTtlMs, options)) ?? 0);
+  if (!options.isTrial) await usage?.collectGarbage();
   return { sessions: await collectSessions(stores, limits, options), versions, runs: endedRuns };
 }
 

@@ -202,3 +202,32 @@ it('offers what development needs on a loopback address, elsewhere what is named
   file('surface: [tools]');
   expect(offered(...exposed)).toEqual(['tools']);
 });
+
+it('reads budgets from flags, the environment and the file alike', () => {
+  const budgets = { run: { tokens: 1_000, wallTimeMs: 90_000 }, userDay: { cost: 2.5 } };
+
+  expect(load().budgets).toBeUndefined();
+  expect(load(['--budget', 'run.tokens=1000', '--budget', 'run.wall-time=90s,user-day.cost=2.50']).budgets).toEqual(
+    budgets,
+  );
+  const env = { AGENT_SERVER_BUDGETS: 'run.tokens=5000, run.tokens=1000, run.wallTime=90s, userDay.cost=2.5' };
+  expect(load([], env).budgets).toEqual(budgets);
+  file('budgets:\n  run: { tokens: 1000, wall_time: 90s }\n  user_day:\n    cost: 2.5\n    tokens:\n');
+  expect(load().budgets).toEqual(budgets);
+});
+
+it.each([
+  ['day.tokens=5', 'must be budgets such as run.tokens=100000'],
+  ['run.token=5', 'must be budgets such as'],
+  ['run.tokens', 'must be budgets such as'],
+  ['run.tokens=-5', 'run.tokens must be a whole number'],
+  ['run.cost=1e3', 'run.cost must be an amount of US dollars'],
+])('refuses the budget %s', (budget, message) => {
+  expect(() => load(['--budget', budget])).toThrow(`--budget ${message}`);
+});
+
+it.each(['budgets: 5\n', 'budgets: { run: 5 }\n', 'budgets: { run: { tokens: many } }\n'])('refuses %j', (text) => {
+  file(text);
+
+  expect(() => load()).toThrow(/must be (?:budgets|a whole number)/);
+});

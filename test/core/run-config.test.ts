@@ -69,3 +69,17 @@ it.each([
 ])('takes the streaming mode %s in any case', (written, mode) => {
   expect(RunConfig.parse({ streaming_mode: written })).toEqual({ streamingMode: mode });
 });
+
+it('takes the smallest budget of each kind from all sources, and has none without a source', () => {
+  const operator = { budgets: { run: { tokens: 100, toolCalls: 5 }, userDay: { cost: 1 } } };
+  const app = { budgets: { run: { tokens: 50 }, session: { modelCalls: 9 } } };
+  const request = { budgets: { run: { tokens: 1_000, toolCalls: 0 }, appDay: {} } };
+
+  expect(runConfigFor({ operator, app, request }).budgets).toEqual({
+    run: { tokens: 50, toolCalls: 0 },
+    session: { modelCalls: 9 },
+    userDay: { cost: 1 },
+  });
+  expect(runConfigFor({ request: { budgets: { run: {} } } }).budgets?.session).toBeUndefined();
+  expect('budgets' in runConfigFor({})).toBe(false);
+});

@@ -12,7 +12,9 @@ import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
 
 const nobody: Agent = { name: 'root', async *run() {} };
 
-export const services = (): Required<Services> => ({
+type ToolServices = Required<Omit<Services, 'usage'>>;
+
+export const services = (): ToolServices => ({
   sessions: new InMemorySessions(),
   artifacts: new InMemoryArtifacts(),
   memories: new InMemoryMemories(),
@@ -20,7 +22,7 @@ export const services = (): Required<Services> => ({
 
 /** A tool context as the flow makes one, on stores in memory. */
 export function toolContext(
-  options: { services?: Required<Services>; session?: Session; message?: Content; signal?: AbortSignal } = {},
+  options: { services?: ToolServices; session?: Session; message?: Content; signal?: AbortSignal } = {},
 ): ToolContext {
   const held = options.services ?? services();
   const session: Session = options.session ?? {

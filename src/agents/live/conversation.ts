@@ -65,6 +65,7 @@ export async function* converse(
     toolOutputs.close();
   };
   const sources = [modelSignals(model, request, modelInput.inputs(), ctx.signal), toolOutputs];
+  if (ctx.budget) await ctx.budget.checkLive(ctx.signal);
   for await (const signal of merge<LiveSignal>(sources, { onStop })) {
     if (signal === 'end') return undefined;
     if ('failure' in signal) {
@@ -76,6 +77,10 @@ export async function* converse(
       if (response.toolCallCancellation) liveTools.cancel(response.toolCallCancellation.ids);
       const event = events.eventOf(response);
       if (event) yield event;
+      if (ctx.budget && (response.usageMetadata || response.turnComplete)) {
+        const calls = response.turnComplete ? 1 : 0;
+        await ctx.budget.countLive({ model: model.name, usage: response.usageMetadata, calls }, ctx.signal);
+      }
       if (response.turnComplete) ctx.calls.count = 0;
       const calls = event && !event.partial ? functionCallsOf(event.content) : [];
       if (calls.length > 0) {

@@ -2,6 +2,7 @@ import { stopOnAbort } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import { callAround, firstResult, hasHook } from '../../core/hooks.ts';
 import type { Model, ModelResponse } from '../../core/model.ts';
+import type { ReservedModelCall } from '../../core/run-budget.ts';
 import { defaultLimits } from '../../core/run-config.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
 import type { Event } from '../../schemas/event.ts';
@@ -16,7 +17,8 @@ import { asModelError, failureEvent, partialEvent, type ModelCall, completeEvent
 /**
  * Calls the model once, with the model hooks, and yields the events of its response: chunks as they arrive, then the
  * complete event, which it also returns. When the model throws, yields an error event and rethrows the error, unless
- * `onModelFailure` is `end`. Throws LlmCallsLimitExceededException before a call above the run's limit.
+ * `onModelFailure` is `end`. Throws LlmCallsLimitExceededException before a call above the run's limit, and what the run's
+ * budget throws.
  */
 export async function* callModel(
   definition: LlmDefinition,
@@ -37,6 +39,7 @@ export async function* callModel(
   const { span } = modelCall;
   step.request.onRetry = retryRecorder(span);
   let stream: AsyncIterator<ModelResponse, void> | undefined;
+  let reserved: ReservedModelCall | undefined;
   try {
     const isHooked = hasHook(ctx, 'beforeModel', definition.callbacks.beforeModel);
     const early = isHooked ? await callBeforeModel(modelCall) : undefined;
@@ -48,6 +51,7 @@ export async function* callModel(
     }
     if (ctx.control.ended) return undefined;
     countCall(ctx);
+    if (ctx.budget) reserved = await ctx.budget.reserveModelCall(step.request, ctx);
     let last: Event | undefined;
     // The response of a plugin in place of the model may be empty.
     let hasAnswered = hasHook(ctx, 'aroundModel');
@@ -62,11 +66,13 @@ export async function* callModel(
         const given = checked instanceof Promise ? await checked : checked;
         response = hasAnswered ? given : markedIfEmpty(given);
         hasAnswered ||= !response.partial;
+        reserved?.note(given);
       } catch (error) {
         ctx.signal.throwIfAborted();
         failure = { error };
         break;
       }
+      if (reserved && !response.partial) await reserved.settle();
       const made = modelCall.hasAfterModel ? eventAfterCallbacks(modelCall, response) : eventOf(modelCall, response);
       const event = made instanceof Promise ? await made : made;
       if (event && !event.partial) last = event;
@@ -86,6 +92,7 @@ export async function* callModel(
     throw error;
   } finally {
     void stream?.return?.(); // it does not wait for the model either
+    if (reserved) await reserved.settle();
     span.end();
   }
 }

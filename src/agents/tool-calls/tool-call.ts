@@ -4,6 +4,7 @@ import { AppError, errorText } from '../../base/errors.ts';
 import { cloneJson, isJsonObject, type JsonObject } from '../../base/json.ts';
 import { limitOf } from '../../base/timers.ts';
 import { callAround, firstResult, hasHook } from '../../core/hooks.ts';
+import { BudgetExceeded, type RunBudget } from '../../core/run-budget.ts';
 import { defaultLimits } from '../../core/run-config.ts';
 import type { MaybePromise, RunContext, Tool } from '../../core/runtime.ts';
 import type { FunctionCall } from '../../schemas/content.ts';
@@ -34,6 +35,8 @@ export interface ToolPhaseContext {
   /** Id of the event the responses go out with. */
   readonly eventId: string;
   readonly running: Set<ToolCallContext>;
+  /** Set when a budget was used up: the run ends once all calls have their responses. */
+  exceeded?: BudgetExceeded;
   /** The user's confirmations, by call id. */
   readonly confirmations?: ReadonlyMap<string, ToolConfirmation>;
   /** When set, no call runs; this text is the error response of each. */
@@ -110,6 +113,11 @@ async function respond(attempt: Attempt): Promise<JsonObject | undefined> {
       result = isLater ? {} : asResponse(value);
     } catch (error) {
       setting.ctx.signal.throwIfAborted();
+      if (error instanceof BudgetExceeded) {
+        setting.exceeded ??= error;
+        span.fail(error);
+        return { error: error.message };
+      }
       attempt.thrown = setting.ctx.errors?.detail(error);
       span.fail(error, attempt.thrown?.where);
       if (context.isAbandoned) await replaceContext(attempt);
@@ -156,11 +164,16 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 
 /** Runs the tool inside the plugins' `aroundTool` hooks, the first plugin outermost. */
 function runInsideHooks({ call, tool, context, setting }: Attempt, args: JsonObject): MaybePromise<unknown> {
+  const { budget } = setting.ctx;
   const run = (): MaybePromise<unknown> => {
     if (!tool) throw unknownTool(call.name, setting);
     if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
-    if (!tool.requireConfirmation) return tool.run(args, context);
-    return runConfirmed(tool, args, context, () => tool.run?.(args, context));
+    const counted = (): MaybePromise<unknown> => (budget ? runCounted(budget) : tool.run?.(args, context));
+    return tool.requireConfirmation ? runConfirmed(tool, args, context, counted) : counted();
+  };
+  const runCounted = async (limit: RunBudget): Promise<unknown> => {
+    await limit.countToolCall(setting.ctx.signal);
+    return tool?.run?.(args, context);
   };
   if (!hasHook(setting.ctx, 'aroundTool')) return run();
   const params = { tool: tool ?? nameless(call.name), args, context };

@@ -25,7 +25,7 @@ interface ToolPhase {
 /**
  * Runs the calls of one model response in parallel and yields one event with all function responses in call order, then
  * requests to the user, the final answer if a tool delivered it, and the events of the agent that a tool transferred to.
- * Returns the last event.
+ * Returns the last event. Throws `BudgetExceeded` after the responses if a call had no budget left.
  */
 export async function* runTools(phase: ToolPhase, ctx: RunContext): AsyncGenerator<Event, Event | undefined, void> {
   const { response, last } = yield* runCalls(phase, ctx);
@@ -66,6 +66,7 @@ export async function* runCalls(
   if (actions.setModelResponse !== undefined) {
     yield (last = finalAnswerEvent(actions.setModelResponse, definition.outputKey, ctx));
   }
+  if (setting.exceeded) throw setting.exceeded;
   return { response: event, last };
 }
 

@@ -1,5 +1,6 @@
+import { priceOf } from '../../core/prices.ts';
 import { type Invocation, toolCallsOf } from '../../schemas/evaluation/eval-set.ts';
-import type { Price, Prices } from '../../schemas/prices.ts';
+import type { Prices } from '../../schemas/prices.ts';
 import { byTurn, type Metric, metricInfo, type MetricInput, type TurnScore } from './metric.ts';
 
 // Measured values: the mean of the turns counts. With a threshold they are limits; without one they are only reported.
@@ -48,13 +49,6 @@ export const cost = limit(
     return { score: dollars };
   },
 );
-
-/** The entry with the longest name that the model's name starts with. */
-function priceOf(model: string, table: Prices): Price | undefined {
-  const names = Object.keys(table).filter((name) => model.startsWith(name));
-  const best = names.toSorted((a, b) => b.length - a.length)[0] ?? '*';
-  return table[best];
-}
 
 function limit(
   name: string,

@@ -203,4 +203,11 @@ create table agent_api_keys (
 -- may forget the windows, and counting need not wait for the disk.
 create unlogged table agent_request_windows (key text primary key, ends_at timestamptz not null, requests int not null);
 `,
+  `
+-- What runs used, for budgets: a JSON document for each run, session, user and day, app and day. Sessions are named by JSON.
+create table agent_usage (
+  id text primary key, session text, counter text not null, until timestamptz not null);
+create index agent_usage_session on agent_usage (session) where session is not null;
+create index agent_usage_until on agent_usage (until);
+`,
 ];

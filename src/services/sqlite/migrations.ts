@@ -198,4 +198,11 @@ alter table sessions add column initial_state text;
 create table agent_api_keys (
   id text primary key, record text not null, created_at text not null, revoked_at text) without rowid;
 `,
+  `
+-- What runs used, for budgets: a JSON document for each run, session, user and day, app and day. Sessions are named by JSON.
+create table agent_usage (
+  id text primary key, session text, counter text not null, until integer not null) without rowid;
+create index agent_usage_session on agent_usage (session) where session is not null;
+create index agent_usage_until on agent_usage (until);
+`,
 ];

@@ -21,6 +21,7 @@ import {
   takeOverRun,
 } from '../runs/sqlite-writes.ts';
 import { appendEvent, createSession, deleteSession } from '../sessions/sqlite-writes.ts';
+import { deleteOldUsage, deleteSessionUsage, releaseUsage, reserveUsage, settleUsage } from '../usage/sqlite-writes.ts';
 import type { WriteContext } from './dialect.ts';
 
 /** All writes to a database, by name: the operations of the writer thread. */
@@ -53,6 +54,11 @@ export const writes = {
   keepSecret,
   addApiKey,
   revokeApiKey,
+  reserveUsage,
+  settleUsage,
+  releaseUsage,
+  deleteSessionUsage,
+  deleteOldUsage,
 };
 
 export type WriteName = keyof typeof writes;
