@@ -116,3 +116,7 @@ export const Auth = z.strictObject({
 
 /** The value of `auth.keys` that is no file. */
 export const databaseKeys = 'database';
+
+/** Whether the settings name a way to know callers. */
+export const isAuthConfigured = ({ keys, jwt, trustedProxy }: z.infer<typeof Auth>): boolean =>
+  keys !== undefined || jwt.length > 0 || trustedProxy.addresses.length > 0;

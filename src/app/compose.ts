@@ -7,6 +7,7 @@ import { keepCollecting, type RetentionLimits } from '../services/retention.ts';
 import { parseServiceUri } from '../services/service-uri.ts';
 import { type Config, developmentOf, retentionOf } from './config.ts';
 import { composeEngine, type EngineOptions, yamlAccessLimits } from './engine.ts';
+import { openAuthenticator } from './open-authenticator.ts';
 
 export interface Composed {
   readonly app: Awaited<ReturnType<typeof buildApp>>;
@@ -28,8 +29,16 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const { log, version, handedIn } = options;
   const { apps, databases, runStore, ...engine } = composeEngine(config, options);
   const { runner, runs } = engine;
+  const closing = new AbortController();
+  const authenticator = await openAuthenticator(config, {
+    databases,
+    log,
+    closing: closing.signal,
+    authenticate: handedIn?.authenticate,
+  });
   const app = await buildApp({
     ...engine,
+    authenticator,
     version,
     log,
     requestCounts: handedIn?.sessions ? undefined : requestCountsAt(config.sessionService, databases),
@@ -38,7 +47,10 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       artifacts: handedIn?.artifacts ? custom : parseServiceUri('artifacts', config.artifactService).kind,
       memories: handedIn?.memories ? custom : parseServiceUri('memories', config.memoryService).kind,
     },
-    config: httpConfigOf(config, apps, handedIn ? handedIn.folders[0] : config.agents),
+    config: httpConfigOf(config, apps, {
+      agents: handedIn ? handedIn.folders[0] : config.agents,
+      callersKnown: authenticator !== undefined,
+    }),
   });
   runs.start();
   const collecting = new AbortController();
@@ -60,6 +72,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
       collecting.abort();
       await collected;
       await app.close();
+      closing.abort();
       await runner.close();
       await databases.close();
     },
@@ -75,7 +88,7 @@ function pauseFor({ sessionTtlMs, artifactVersionTtlMs, runTtlMs }: RetentionLim
 function httpConfigOf(
   config: Config,
   apps: AppFinder,
-  agents: string | undefined,
+  { agents, callersKnown }: { readonly agents: string | undefined; readonly callersKnown: boolean },
 ): NonNullable<Parameters<typeof buildApp>[0]['config']> {
   return {
     host: config.host,
@@ -87,7 +100,7 @@ function httpConfigOf(
     artifactLimitBytes: config.artifactLimit,
     maxConnections: config.maxConnections,
     shutdownGraceMs: config.shutdownGrace,
-    development: developmentOf(config),
+    development: developmentOf(config, { callersKnown }),
     ...(config.dev &&
       agents !== undefined && { ...builderPlace(agents, apps), builderLimits: yamlAccessLimits(config) }),
     ...(config.limits.requestsPerMinute !== undefined && { requestsPerMinute: config.limits.requestsPerMinute }),

@@ -249,9 +249,12 @@ export const retentionOf = (config: Config): RetentionLimits => ({
 });
 
 /** The development parts of the API that are on. `--dev` turns on the builder. */
-export function developmentOf({ surface, host, dev }: Config): ReadonlySet<DevelopmentPart> {
+export function developmentOf(
+  { surface, host, dev }: Config,
+  { callersKnown = false }: { readonly callersKnown?: boolean } = {},
+): ReadonlySet<DevelopmentPart> {
   const builder: DevelopmentPart[] = dev ? ['builder'] : [];
-  if (!surface) return new Set([...defaultParts(host), ...builder]);
+  if (!surface) return new Set(callersKnown ? developmentParts : [...defaultParts(host), ...builder]);
   if (surface.includes('dev')) return new Set(developmentParts);
   return new Set([...surface.filter((part) => part !== 'api' && part !== 'dev'), ...builder]);
 }

@@ -5,6 +5,7 @@ import type { Log } from '../core/log.ts';
 import type { Model } from '../core/model.ts';
 import type { Agent, App, Plugin } from '../core/runtime.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
+import type { AuthenticateFunction } from '../identity/authenticate-function.ts';
 import { isFolder } from '../loaders/agent-folders.ts';
 import type { ModelRegistration } from '../models/registration.ts';
 import { placeUri } from '../services/service-uri.ts';
@@ -12,7 +13,7 @@ import { provideAgentImports } from './agent-imports.ts';
 import { databaseKeys } from './auth-config.ts';
 import { type Composed, compose } from './compose.ts';
 import { Config } from './config.ts';
-import type { HandedIn } from './engine.ts';
+import { type HandedIn, knowsCallers } from './engine.ts';
 import { hostFault, listen, urlOf } from './listen.ts';
 import { createLog } from './log.ts';
 import { settings } from './settings.ts';
@@ -46,6 +47,8 @@ export interface ServerOptions extends Readonly<{ [Key in keyof Settings]?: Give
   readonly plugins?: readonly (string | Plugin)[] | undefined;
   /** Models of one's own, which agents find by their names before the built-in ones. */
   readonly models?: readonly (Model | ModelRegistration)[] | undefined;
+  /** A way of the program to know callers, tried before those of `auth`. See docs/security.md. */
+  readonly authenticate?: AuthenticateFunction | undefined;
   /** Where keys and addresses of the models' providers are read. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Where the server logs; a pino logger fits. Default: JSON lines on stderr, from `logLevel` on. */
@@ -72,7 +75,7 @@ export function createServer(options: ServerOptions): AgentServer {
   const { env = process.env, log } = options;
   const handedIn = handedInBy(options);
   const config = configOf(options);
-  const fault = hostFault(config);
+  const fault = hostFault(config, knowsCallers(config, handedIn));
   if (fault !== undefined) throw new AppError('ConfigurationException', fault);
   provideAgentImports();
   const start = async (): Promise<{ composed: Composed; url: string }> => {
@@ -114,7 +117,7 @@ export function createServer(options: ServerOptions): AgentServer {
   };
 }
 
-function handedInBy({ agents, plugins = [], models = [], ...stores }: ServerOptions): HandedIn {
+function handedInBy({ agents, plugins = [], models = [], authenticate, ...stores }: ServerOptions): HandedIn {
   const given: readonly unknown[] = Array.isArray(agents) ? agents : [agents];
   const folders = given.filter((one) => typeof one === 'string').map((folder) => resolve(folder));
   for (const folder of folders) {
@@ -130,6 +133,7 @@ function handedInBy({ agents, plugins = [], models = [], ...stores }: ServerOpti
     memories: store(stores.memoryService),
     plugins: plugins.filter((plugin) => typeof plugin !== 'string'),
     models: models.map(registrationOf),
+    authenticate,
   };
 }
 
@@ -183,5 +187,5 @@ function withPlacedKeys(auth: ServerOptions['auth']): unknown {
 }
 
 /** Options that are no settings, or mean something else there. */
-const programOptions: readonly string[] = ['agents', 'models', 'env', 'log'];
+const programOptions: readonly string[] = ['agents', 'models', 'authenticate', 'env', 'log'];
 const knownOptions = [...new Set(settings.flatMap(({ path, key }) => [path[0] ?? '', key])), ...programOptions];

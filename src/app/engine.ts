@@ -7,6 +7,7 @@ import type { AgentLoader, App, Plugin } from '../core/runtime.ts';
 import type { ArtifactService, MemoryService, SessionService } from '../core/services.ts';
 import { Evaluations } from '../evaluation/evaluations.ts';
 import { showsThrown } from '../http/surface.ts';
+import type { AuthenticateFunction } from '../identity/authenticate-function.ts';
 import { agentFolders, manyFolders } from '../loaders/agent-folders.ts';
 import type { AppFinder } from '../loaders/app-source.ts';
 import { compiledFolders } from '../loaders/compiled.ts';
@@ -28,6 +29,7 @@ import { TraceRecorder } from '../telemetry/recorder.ts';
 import type { AccessLimits } from '../tools/access-limits.ts';
 import { credentialExchanger } from '../tools/auth/exchange.ts';
 import { processSecret, type ServerSecret } from '../tools/auth/server-secret.ts';
+import { isAuthConfigured } from './auth-config.ts';
 import { type Config, developmentOf } from './config.ts';
 import { googleFrom } from './google-env.ts';
 import { loadPrices } from './prices.ts';
@@ -75,11 +77,14 @@ export interface HandedIn {
   readonly plugins: readonly Plugin[];
   /** Models that are found before the built-in ones. */
   readonly models: readonly ModelRegistration[];
+  /** A way to know callers, before those the settings name. */
+  readonly authenticate?: AuthenticateFunction | undefined;
 }
 
 /** The engine a config stands for: the one place that picks implementations. */
 export function composeEngine(config: Config, { env, log, handedIn, isTerminal = false }: EngineOptions): Engine {
   redactEnvironment(env);
+  const callersKnown = knowsCallers(config, handedIn);
   const finders = (handedIn?.folders ?? [config.agents]).map((agents) => appFinder({ ...config, agents }));
   const apps = manyFolders(finders);
   const loader = loaderOf(finders, handedIn?.apps ?? [], config, log);
@@ -109,7 +114,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
   const durable = store && { store, queue: new LeasedRunQueue({ store, sessions, maxQueued, log }) };
   const queue = durable?.queue ?? new LocalRunQueue(maxQueued);
   const errors = errorPolicy({
-    showsThrown: isTerminal || showsThrown(config.host, developmentOf(config)),
+    showsThrown: isTerminal || (!callersKnown && showsThrown(config.host, developmentOf(config))),
     folders: [apps.base, process.cwd()],
     log: isTerminal ? undefined : log,
   });
@@ -118,7 +123,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     loader,
     services,
     models: createModelRegistry({ env, register: handedIn?.models ?? [] }),
-    plugins: [...pluginsFor(config, log), ...(handedIn?.plugins ?? [])],
+    plugins: [...pluginsFor(config, { log, callersKnown }), ...(handedIn?.plugins ?? [])],
     traces,
     log,
     errors,
@@ -209,14 +214,21 @@ export function appFinder({ agents, buildOutput }: Pick<Config, 'agents' | 'buil
   return compiledFolders({ sourceDir: agents, buildOutputDirs: buildOutput });
 }
 
+/** Whether the server knows its callers, by the settings or by a function of the program. */
+export const knowsCallers = ({ auth }: Config, handedIn: Pick<HandedIn, 'authenticate'> | undefined): boolean =>
+  handedIn?.authenticate !== undefined || isAuthConfigured(auth);
+
 /**
- * The configured plugins. On a loopback address `replay` is always on: it affects only runs whose state names a cassette,
- * and reads no other files. On other addresses it needs a folder (`--cassettes`).
+ * The configured plugins. On a loopback address whose callers are authors, `replay` is always on: it affects only runs whose
+ * state names a cassette, and reads no other files. Elsewhere it needs a folder (`--cassettes`).
  */
-function pluginsFor(config: Config, log: Log): Plugin[] {
+function pluginsFor(
+  config: Config,
+  { log, callersKnown }: { readonly log: Log; readonly callersKnown: boolean },
+): Plugin[] {
   const { plugins, cassettes, host } = config;
   const names = new Set<string>(plugins);
-  const isLocal = isLoopback(host) && developmentOf(config).has('evaluation');
+  const isLocal = !callersKnown && isLoopback(host) && developmentOf(config).has('evaluation');
   if (cassettes !== undefined || isLocal) names.add('replay');
   const environment = { log, recordRoot: cassettes ?? '.', replayRoot: cassettes ?? (isLocal ? '/' : '.') };
   return [...names].map((name) => pluginNamed(name, environment));

@@ -21,13 +21,13 @@ export function urlOf(address: string, port: number): string {
 }
 
 /** Why the server may not be started with this address; `undefined` when it may. */
-export function hostFault({ host, insecure, dev }: Config): string | undefined {
+export function hostFault({ host, insecure, dev }: Config, callersKnown: boolean): string | undefined {
   if (isLoopback(host)) return undefined;
   if (dev) {
     return `--dev lets every client write agents, which run with the rights of the server: it works with --host 127.0.0.1 only, not with ${host}`;
   }
-  if (!insecure) {
-    return `--host ${host} is reachable by others, and nothing would ask them who they are: add --insecure to allow that`;
+  if (!insecure && !callersKnown) {
+    return `--host ${host} is reachable by others, and the server would not know who calls: add keys, tokens or a trusted proxy (--auth-keys FILE, --auth-jwt JSON, --auth-trusted-proxy-addresses ADDRESS), or --insecure to serve everyone`;
   }
   return undefined;
 }

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { provideAgentImports } from '../app/agent-imports.ts';
 import { type Composed, compose } from '../app/compose.ts';
 import { type Config, developmentOf } from '../app/config.ts';
+import { knowsCallers } from '../app/engine.ts';
 import { hostFault, listen } from '../app/listen.ts';
 import { createLog } from '../app/log.ts';
 import { handleUncaughtErrors } from '../app/uncaught-errors.ts';
@@ -46,7 +47,7 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
     return 1;
   }
   const { address, port } = bound;
-  const isForDevelopment = developmentOf(config).size > 0;
+  const isForDevelopment = developmentOf(config, { callersKnown: knowsCallers(config, undefined) }).size > 0;
   process.stdout.write(
     banner({ version, agents: config.agents, apps: composed.apps, address, port, isForDevelopment }),
   );
@@ -62,7 +63,7 @@ export async function serve(config: Config, { env, version }: ServeOptions): Pro
 }
 
 function checkSettings(config: Config): void {
-  const fault = hostFault(config);
+  const fault = hostFault(config, knowsCallers(config, undefined));
   if (fault !== undefined) throw new UsageError(fault);
   if (!isFolder(config.agents)) {
     throw new UsageError(

@@ -1,10 +1,12 @@
 import type { Server } from 'node:http';
 import Fastify, { type FastifyHttpOptions, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { errorPolicy } from '../base/error-policy.ts';
+import { registerCallers } from './access/authentication.ts';
+import { refusalLog } from './access/refusal-log.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { type HttpConfig, type HttpDeps, httpDefaults } from './deps.ts';
 import { registerDevUi } from './dev-ui.ts';
-import { defaultParts } from './development-parts.ts';
+import { defaultParts, developmentParts } from './development-parts.ts';
 import { problemSender } from './errors/problems.ts';
 import { registerCors } from './guards/cors.ts';
 import { guardHook, newGuard } from './guards/request-guard.ts';
@@ -31,8 +33,14 @@ const ticksPerKeepAlive = 15;
 /** Builds the server: everything but `listen`. Closing it drains the runs (see `HttpConfig.shutdownGraceMs`). */
 export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const config: HttpConfig = { ...httpDefaults, ...deps.config };
-  const development = config.development ?? defaultParts(config.host);
-  const policy = { showsThrown: showsThrown(config.host, development), folders: [process.cwd()], log: deps.log };
+  const { authenticator } = deps;
+  const knowsCallers = authenticator !== undefined;
+  const development = config.development ?? (knowsCallers ? new Set(developmentParts) : defaultParts(config.host));
+  const policy = {
+    showsThrown: !knowsCallers && showsThrown(config.host, development),
+    folders: [process.cwd()],
+    log: deps.log,
+  };
   const errors = deps.errors ?? errorPolicy(policy);
   const sendProblem = problemSender(deps.log, errors);
   const app = Fastify({ ...serverOptions(config), frameworkErrors: sendProblem });
@@ -67,17 +75,27 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
 
   // By default Fastify parses a QUERY body first; here QUERY is an unknown method like any other.
   app.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
-  app.setErrorHandler(sendProblem);
   app.setNotFoundHandler(unknownRoute(operations));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, readJsonBody);
   // Registered first, so that it closes the connections of requests that the guard refuses.
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
-  if (config.requestsPerMinute !== undefined) {
+  await registerCors(app, config);
+  const { callerOf, principalOf } = registerCallers(app, { authenticator, parts: development });
+  if (authenticator) {
+    const logRefusal = refusalLog(deps.log);
+    app.setErrorHandler((error, request, reply) => {
+      logRefusal(error, request, callerOf(request));
+      sendProblem(error, request, reply);
+    });
+  } else {
+    app.setErrorHandler(sendProblem);
+  }
+  if (config.requestsPerMinute !== undefined || authenticator) {
     const { requestsPerMinute } = config;
     const isCounted = countsRequests(operations);
-    const rate = { requestsPerMinute, counts: deps.requestCounts, principalOf: () => undefined, isCounted };
+    const rate = { requestsPerMinute, counts: deps.requestCounts, principalOf, isCounted };
     app.addHook('onRequest', await requestRateHook(app, rate));
   }
   app.addHook('onRequest', bodyMemoryLimiter(config));
@@ -90,12 +108,11 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     ]).then(() => {});
   });
   if (config.builderRoot !== undefined) await registerUploads(app, config.uploadIdleMs);
-  await registerCors(app, config);
   await registerDevUi(app, config, deps.log);
   mount(
     app,
     operations.filter(({ takesBytes }) => !takesBytes),
-    operations,
+    { all: operations, callerOf },
   );
   await app.register(async (bytes) => {
     const streamsBody = deps.services.artifacts?.saveArtifactContent !== undefined; // others hold the body whole
@@ -111,7 +128,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     mount(
       bytes,
       operations.filter(({ takesBytes }) => takesBytes),
-      operations,
+      { all: operations, callerOf },
     );
   });
   return app;

@@ -7,6 +7,7 @@ import type { Runs } from '../core/runs.ts';
 import type { AgentLoader } from '../core/runtime.ts';
 import type { Services } from '../core/services.ts';
 import type { Evaluations } from '../evaluation/evaluations.ts';
+import type { Authenticator } from '../identity/authenticator.ts';
 import type { ToolOutcome, ToolTrial } from '../runner/try-tool.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
@@ -14,8 +15,8 @@ import type { LiveSpan, SpanChanges, TraceSummaries, TraceSummary } from '../sch
 import type { Prices } from '../schemas/prices.ts';
 import type { TraceSpan } from '../schemas/records.ts';
 import type { OnBusy, RunConfig, RunRequest } from '../schemas/run.ts';
-import type { Session, SessionKey, SessionOwner, State } from '../schemas/session.ts';
-import type { TraceQuery } from '../telemetry/trace-summary.ts';
+import type { Session, SessionKey, State } from '../schemas/session.ts';
+import type { TraceQuery, TraceScope } from '../telemetry/trace-summary.ts';
 import type { AccessLimits } from '../tools/access-limits.ts';
 import type { DevelopmentPart } from './development-parts.ts';
 
@@ -70,20 +71,20 @@ export interface SessionBrancher {
 /** What the routes need of the recorder of spans. */
 export interface TraceReader {
   /** Attributes of the span that made this event; `undefined` when none is kept. */
-  forEvent(eventId: string): Record<string, unknown> | undefined;
-  /** The finished spans of the sessions of an id, of any app and user unless they are named. */
-  forSession(sessionId: string, owner?: Partial<SessionOwner>): Iterable<TraceSpan>;
+  forEvent(eventId: string, scope?: TraceScope): Record<string, unknown> | undefined;
+  /** The finished spans of all sessions with this id that are within the scope. */
+  forSession(sessionId: string, scope?: TraceScope): Iterable<TraceSpan>;
   /** A page of traces, newest first. */
   list(query: TraceQuery): TraceSummaries;
   /** One trace with its spans; `undefined` when it is not kept. */
-  trace(traceId: string): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined;
+  trace(traceId: string, scope?: TraceScope): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined;
   /** One span with its requests and answers. */
-  span(traceId: string, spanId: string): LiveSpan | undefined;
+  span(traceId: string, spanId: string, scope?: TraceScope): LiveSpan | undefined;
   /** The session's spans that began or ended after a mark (0: all). */
   changes(
     sessionId: string,
     since: number,
-    owner?: Partial<SessionOwner>,
+    scope?: TraceScope,
   ): Omit<SpanChanges, 'spans'> & { readonly spans: Iterable<LiveSpan> };
   /** Drops what is kept of a session that is being deleted. */
   forget(key: SessionKey): void;
@@ -126,7 +127,10 @@ export interface HttpConfig {
   readonly builderApp?: string;
   /** What agents that it writes may access. */
   readonly builderLimits?: AccessLimits;
-  /** The parts of the API for development that are on; absent: all on a loopback address, none elsewhere. */
+  /**
+   * The parts of the API for development that are on; absent: all on a loopback address and where callers are known, none
+   * elsewhere.
+   */
   readonly development?: ReadonlySet<DevelopmentPart>;
   /** For each caller whose credential says nothing else, and for each address where callers are not known; absent: no limit. */
   readonly requestsPerMinute?: number;
@@ -200,6 +204,8 @@ export interface HttpDeps {
   /** Our own version, for `/version` and the OpenAPI document. */
   readonly version: string;
   readonly log: Log;
+  /** Finds out who calls. Absent: the server does not know its callers, and all may do what it offers. */
+  readonly authenticator?: Authenticator | undefined;
   /** The same that the runner has. Absent: one that goes by `config`, and knows nothing of what the runner told. */
   readonly errors?: ErrorPolicy;
   /** Where servers that share a database count requests together; absent: each counts its own. */

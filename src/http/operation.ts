@@ -1,6 +1,7 @@
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { Access, Caller } from './access/caller.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -8,6 +9,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface Call {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** What the caller may do beyond the operation's `access`, which is checked before the handler is called. */
+  readonly caller: Caller;
 }
 
 /** The successful response, for the API description only: responses are not checked against it. */
@@ -31,6 +34,8 @@ export interface Operation {
    */
   readonly paths: readonly [string, ...string[]];
   readonly tag: string;
+  /** What it requires of its caller. */
+  readonly access: Access;
   readonly summary: string;
   /** The feature in `/capabilities` that the operation belongs to; absent: every ADK server has it. */
   readonly feature?: string;
@@ -46,7 +51,7 @@ export interface Operation {
    */
   handle(input: Input, call: Call): unknown;
   /** Handles the WebSocket of an upgrade request. Absent: the operation does not support WebSockets. */
-  accept?(socket: WebSocket, request: FastifyRequest): void;
+  accept?(socket: WebSocket, request: FastifyRequest, caller: Caller): void;
 }
 
 interface Input<Params = unknown, Query = unknown, Body = unknown> {

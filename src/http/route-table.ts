@@ -27,7 +27,7 @@ import { sessionViewOperations } from './routes/session-views.ts';
 import { sessionOperations } from './routes/sessions.ts';
 import { traceListOperations } from './routes/trace-list.ts';
 import { traceOperations } from './routes/traces.ts';
-import { isOff, refusal, type Surface, writeRights } from './surface.ts';
+import { isOff, refusal, type Surface } from './surface.ts';
 
 export interface TableContext extends HttpDeps {
   readonly active: ActiveRuns;
@@ -52,13 +52,12 @@ export interface Route extends Operation {
  * Every operation of the API, each declared once with all its paths. Operations that are off respond with
  * `development_route_off`, and are missing from the API description and the capabilities.
  */
-export function routeTable(shared: TableContext): Route[] {
-  const { loader, services, traces, evaluations, development, errors } = shared;
-  const context = { ...shared, rights: writeRights(development) };
+export function routeTable(context: TableContext): Route[] {
+  const { loader, services, traces, evaluations, development, errors } = context;
   const served = (): Operation[] => routes.filter(({ surface }) => !isOff(surface, development));
   const routes: Route[] = [
     ...meantFor('api', [
-      ...appOperations({ loader, showsFaults: development.has('app-details'), errors }),
+      ...appOperations({ loader, errors }),
       ...sessionOperations({ ...context, evaluations: development.has('evaluation') ? evaluations : undefined }),
       ...sessionViewOperations(services),
       ...branchingOperations(context),
@@ -82,7 +81,7 @@ export function routeTable(shared: TableContext): Route[] {
       ...serverOperations(context),
       ...capabilityOperations(context, served),
       ...devUiOperations(),
-      ...openApiOperations(served, context.version),
+      ...openApiOperations(served, { version: context.version, callersKnown: context.authenticator !== undefined }),
     ]),
   ];
   return routes.map((route) => {

@@ -1,7 +1,6 @@
 import { isLoopback } from '../base/addresses.ts';
 import { AppError } from '../base/errors.ts';
-import type { Event } from '../schemas/event.ts';
-import type { State } from '../schemas/session.ts';
+import { howToAllow } from './access/caller.ts';
 import type { DevelopmentPart } from './development-parts.ts';
 import type { Operation } from './operation.ts';
 
@@ -16,52 +15,18 @@ export const showsThrown = (host: string, development: ReadonlySet<DevelopmentPa
 export const isOff = (surface: Surface, development: ReadonlySet<DevelopmentPart>): surface is DevelopmentPart =>
   surface !== 'public' && surface !== 'api' && !development.has(surface);
 
-const howTo = (part: DevelopmentPart): string =>
-  `Start the server with --surface ${part} to allow it, or with --surface dev for all that development needs`;
-
 /** Replaces an operation that is off: it throws `development_route_off`. */
 export function refusal(operation: Operation, part: DevelopmentPart): Operation {
-  const { method, paths, tag, summary, response } = operation;
+  const { method, paths, tag, access, summary, response } = operation;
   return {
     method,
     paths,
     tag,
+    access,
     summary,
     response,
     handle: () => {
-      throw new AppError('development_route_off', `This route is for development and is off. ${howTo(part)}`);
-    },
-  };
-}
-
-/** What callers may write into sessions. */
-export interface WriteRights {
-  /** Throws `app_state_not_allowed` for keys that all users of an app share. */
-  checkState(state: State | undefined): void;
-  /** Throws `import_not_allowed` for imported events, and what `checkState` throws. */
-  checkSession(session: { readonly state?: State | undefined; readonly events?: readonly Event[] | undefined }): void;
-}
-
-export function writeRights(development: ReadonlySet<DevelopmentPart>): WriteRights {
-  const checkState: WriteRights['checkState'] = (state) => {
-    if (state === undefined || development.has('app-state')) return;
-    for (const key in state) {
-      if (!key.startsWith('app:')) continue;
-      const shown = JSON.stringify(key.slice(0, 100));
-      throw new AppError(
-        'app_state_not_allowed',
-        `Clients may not write the app's state (${shown}). ${howTo('app-state')}`,
-      );
-    }
-  };
-  return {
-    checkState,
-    checkSession({ state, events = [] }) {
-      checkState(state);
-      if (events.length > 0 && !development.has('import')) {
-        throw new AppError('import_not_allowed', `Clients may not import events. ${howTo('import')}`);
-      }
-      for (const { actions } of events) checkState(actions.stateDelta);
+      throw new AppError('development_route_off', `This route is for development and is off. ${howToAllow(part)}`);
     },
   };
 }

@@ -109,13 +109,17 @@ export const AppTool = GraphTool.extend({ agent: z.string(), parameters: jsonObj
 });
 export type AppTool = z.infer<typeof AppTool>;
 
+/** The user of a tool that runs alone, where the server does not know its callers. */
+export const defaultToolUser = 'user';
+
 /** A tool to run alone. */
 export const ToolTrial = lenient({
   agent: z.string(),
   name: z.string().min(1),
   args: jsonObject.default({}),
   state: jsonObject.optional(),
-  userId: Name.default('user'),
+  /** Absent: the caller. */
+  userId: Name.optional().meta({ default: defaultToolUser }),
 }).meta({ id: 'ToolTrial' });
 
 /** What code of an app threw: the name of the error, its message, and the `file:line` that threw it. */

@@ -1,13 +1,13 @@
 import { LinkedList } from '../base/linked-list.ts';
 import type { LiveSpan, SpanKind, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
 import type { TraceSpan } from '../schemas/records.ts';
-import type { ReadonlySession, SessionKey, SessionOwner } from '../schemas/session.ts';
+import type { ReadonlySession, SessionKey } from '../schemas/session.ts';
 import { SessionHistory } from './session-history.ts';
 import { SessionIndex, type SessionTraces } from './session-index.ts';
 import { adkSpan, attributesOf, eventIdKey, listedSpan } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
 import { spanBytes, TraceRecord } from './trace-record.ts';
-import { fits, summarize, type TraceQuery } from './trace-summary.ts';
+import { fits, isWithin, summarize, type TraceQuery, type TraceScope } from './trace-summary.ts';
 
 interface RecorderOptions {
   /** Bytes of memory for all traces; the oldest traces are dropped first. Default 64 MB. */
@@ -119,23 +119,24 @@ export class TraceRecorder implements SpanSink {
   }
 
   /** The attributes of the model call or tool call that made an event, with `trace_id` and `span_id`. */
-  forEvent(eventId: string): Record<string, unknown> | undefined {
+  forEvent(eventId: string, scope: TraceScope = {}): Record<string, unknown> | undefined {
     this.#expire();
     for (let record = this.#order.last; record; record = record.previous) {
+      if (!isWithin(record, scope)) continue;
       for (let span = record.last; span; span = span.earlier) {
         if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.kind)) continue;
-        return { ...attributesOf(span, this.#captureContent), trace_id: record.id, span_id: span.spanId };
+        return { ...attributesOf(span, this.#shows(scope)), trace_id: record.id, span_id: span.spanId };
       }
     }
     return undefined;
   }
 
   /** Every finished span of every trace that touched a session with this id, trace by trace, in the order they began. */
-  *forSession(sessionId: string, owner?: Partial<SessionOwner>): Generator<TraceSpan, void, void> {
-    for (const record of this.#recordsOf(sessionId, owner)) {
+  *forSession(sessionId: string, scope: TraceScope = {}): Generator<TraceSpan, void, void> {
+    for (const record of this.#recordsOf(sessionId, scope)) {
       for (const span of record.spans) {
         if (span.endTime === 0 || record.isDropped) continue;
-        yield { ...adkSpan(span, attributesOf(span, this.#captureContent)), end_time: span.endTime };
+        yield { ...adkSpan(span, attributesOf(span, this.#shows(scope))), end_time: span.endTime };
       }
     }
   }
@@ -157,20 +158,20 @@ export class TraceRecorder implements SpanSink {
   }
 
   /** A trace with all its spans, without long attributes. Open spans have no end. */
-  trace(traceId: string): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined {
-    const record = this.#recordNamed(traceId);
+  trace(traceId: string, scope?: TraceScope): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined {
+    const record = this.#recordNamed(traceId, scope);
     return record && { ...summarize(record), spans: record.spans.values().map(listedSpan) };
   }
 
   /** One span with all its attributes. */
-  span(traceId: string, spanId: string): LiveSpan | undefined {
-    const span = this.#recordNamed(traceId)?.spans.find((one) => one.spanId === spanId);
-    return span && { ...listedSpan(span), attributes: attributesOf(span, this.#captureContent) };
+  span(traceId: string, spanId: string, scope: TraceScope = {}): LiveSpan | undefined {
+    const span = this.#recordNamed(traceId, scope)?.spans.find((one) => one.spanId === spanId);
+    return span && { ...listedSpan(span), attributes: attributesOf(span, this.#shows(scope)) };
   }
 
   /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
-  changes(sessionId: string, since: number, owner?: Partial<SessionOwner>): ChangedSpans {
-    const records = this.#recordsOf(sessionId, owner);
+  changes(sessionId: string, since: number, scope?: TraceScope): ChangedSpans {
+    const records = this.#recordsOf(sessionId, scope);
     return {
       spans: records
         .values()
@@ -190,9 +191,13 @@ export class TraceRecorder implements SpanSink {
     }
   }
 
-  #recordsOf(sessionId: string, owner?: Partial<SessionOwner>): TraceRecord[] {
+  #shows({ withContent = true }: TraceScope): boolean {
+    return withContent && this.#captureContent;
+  }
+
+  #recordsOf(sessionId: string, scope?: TraceScope): TraceRecord[] {
     this.#expire();
-    const sessions = this.#index().withId(sessionId, owner);
+    const sessions = this.#index().withId(sessionId, scope);
     const records = sessions.flatMap((session) => session.traces);
     return sessions.length > 1 ? records.toSorted((a, b) => a.place - b.place) : records;
   }
@@ -224,10 +229,11 @@ export class TraceRecorder implements SpanSink {
     return true;
   }
 
-  #recordNamed(traceId: string): TraceRecord | undefined {
+  /** A trace outside the scope takes as long to look for as one that is not kept. */
+  #recordNamed(traceId: string, scope: TraceScope = {}): TraceRecord | undefined {
     this.#expire();
     let record = this.#order.last;
-    while (record && record.id !== traceId) record = record.previous;
+    while (record && !(record.id === traceId && isWithin(record, scope))) record = record.previous;
     return record;
   }
 

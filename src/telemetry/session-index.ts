@@ -1,5 +1,6 @@
-import type { SessionKey, SessionOwner } from '../schemas/session.ts';
+import type { SessionKey } from '../schemas/session.ts';
 import type { SessionHistory } from './session-history.ts';
+import { isWithin, type TraceScope } from './trace-summary.ts';
 
 /** The traces of one session. */
 export class SessionTraces<Trace> implements SessionKey {
@@ -55,14 +56,11 @@ export class SessionIndex<Trace> {
     return added;
   }
 
-  /** All sessions with this id, or only those of an app or user. */
-  withId(sessionId: string, { appName, userId }: Partial<SessionOwner> = {}): SessionTraces<Trace>[] {
+  /** All sessions with this id that are within the scope. */
+  withId(sessionId: string, scope: TraceScope = {}): SessionTraces<Trace>[] {
     const found = this.#byId.get(sessionId);
     const all = found === undefined ? [] : found instanceof Map ? [...found.values()] : [found];
-    return all.filter(
-      (session) =>
-        (appName === undefined || session.appName === appName) && (userId === undefined || session.userId === userId),
-    );
+    return all.filter((session) => isWithin(session, scope));
   }
 
   /** Removes a trace from a session. */

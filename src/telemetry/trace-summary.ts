@@ -1,12 +1,28 @@
 import type { TraceSummary } from '../schemas/extensions.ts';
 import type { SpanRecord } from './spans.ts';
 
-/** Selects traces, newest first. `cursor` comes from the page before. */
-export interface TraceQuery {
-  readonly pageSize: number;
-  readonly cursor?: number | undefined;
+/** What a reader sees: the traces of an app, of a user, and of some apps; absent fields limit nothing. */
+export interface TraceScope {
   readonly appName?: string | undefined;
   readonly userId?: string | undefined;
+  readonly apps?: ReadonlySet<string> | undefined;
+  /** False: requests, responses, arguments and results read as `{}`, since they show the instructions of agents. */
+  readonly withContent?: boolean | undefined;
+}
+
+/** Whether traces of this app and user are within a scope. */
+export const isWithin = (
+  owner: { readonly appName?: string | undefined; readonly userId?: string | undefined },
+  { appName, userId, apps }: TraceScope,
+): boolean =>
+  (appName === undefined || owner.appName === appName) &&
+  (userId === undefined || owner.userId === userId) &&
+  (apps === undefined || apps.has(owner.appName ?? ''));
+
+/** Selects traces, newest first. `cursor` comes from the page before. */
+export interface TraceQuery extends TraceScope {
+  readonly pageSize: number;
+  readonly cursor?: number | undefined;
   readonly sessionId?: string | undefined;
   /** Words that must all occur in names, models or ids, in any case. */
   readonly q?: string | undefined;
@@ -60,9 +76,8 @@ export function summarize({ id, root, spans, sessionIds, open }: RecordedTrace):
 }
 
 /** Whether a trace matches the query. */
-export function fits(trace: TraceSummary, { appName, userId: user, sessionId, q = '' }: TraceQuery): boolean {
-  if (appName !== undefined && trace.appName !== appName) return false;
-  if (user !== undefined && trace.userId !== user) return false;
+export function fits(trace: TraceSummary, { sessionId, q = '', ...scope }: TraceQuery): boolean {
+  if (!isWithin(trace, scope)) return false;
   if (sessionId !== undefined && !trace.sessionIds.includes(sessionId)) return false;
   const { traceId, name, userId = '', invocationId = '' } = trace;
   const words = new Set(q.toLowerCase().split(/\s+/));

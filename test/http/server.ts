@@ -8,6 +8,7 @@ import type { Agent, AgentLoader, App } from '../../src/core/runtime.ts';
 import type { ArtifactService } from '../../src/core/services.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { HttpConfig, HttpDeps, LiveStarter, SessionBrancher, TraceReader } from '../../src/http/deps.ts';
+import type { Authenticator } from '../../src/identity/authenticator.ts';
 import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
 import type { Run } from '../../src/runner/run-events.ts';
 import { RunService } from '../../src/runs/run-service.ts';
@@ -52,6 +53,7 @@ interface ServerOptions {
   readonly prices?: Prices;
   readonly artifacts?: ArtifactService;
   readonly tryTool?: HttpDeps['tryTool'];
+  readonly authenticator?: Authenticator;
   readonly config?: Partial<HttpConfig>;
 }
 
@@ -73,6 +75,7 @@ export async function server({
   prices = {},
   artifacts = new InMemoryArtifacts(),
   tryTool,
+  authenticator,
   config,
 }: ServerOptions = {}) {
   const services = {
@@ -95,6 +98,7 @@ export async function server({
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
     ...(tryTool && { tryTool }),
+    authenticator,
     version: '1.2.3',
     log,
     config: { shutdownGraceMs: 0, ...config },

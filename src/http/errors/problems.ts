@@ -25,6 +25,7 @@ export function problemSender(log: Log, errors: ErrorPolicy) {
     else if (problem.status >= 500) log.warn(fields, 'request failed');
     if (reply.raw.headersSent) return; // the response broke off
     if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter);
+    if (error.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
     if (!reply.hasHeader('x-request-id')) setCommonHeaders(request, reply, false); // Fastify ran no hook
     awaitRest(request, reply);
     reply

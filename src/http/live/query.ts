@@ -31,6 +31,12 @@ export const LiveQuery = lenient({
 });
 type LiveQuery = z.infer<typeof LiveQuery>;
 
+/** Adds the default app to a query that names none, so that access to it is checked. */
+export function liveQueryFor(defaultApp: string | undefined): z.ZodType {
+  if (defaultApp === undefined) return LiveQuery;
+  return LiveQuery.transform((query) => ({ ...query, appName: query.appName ?? defaultApp }));
+}
+
 /** The run request of a query, or the reason for a close frame if the query is invalid. */
 export function readLiveQuery(query: unknown, defaultApp: string | undefined): LiveRunRequest | string {
   const parsed = LiveQuery.safeParse(query);

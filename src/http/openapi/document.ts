@@ -32,6 +32,10 @@ export interface DescribedOperation {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Content };
+  /** On servers that know their callers: each scheme is enough alone, an empty list means that no credential is needed. */
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
+  /** The role that the caller needs; absent if any caller may. */
+  readonly 'x-required-role'?: string;
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 }
 
@@ -39,13 +43,41 @@ export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string } & JsonObject;
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes?: Readonly<Record<string, JsonObject>>;
+  };
 }
 
 const problemType = 'application/problem+json';
 
+/** How callers send their credentials. */
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key of this server, or a token of an accepted issuer',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+};
+
+function securityOf({ access: { role } }: Operation): Pick<DescribedOperation, 'security' | 'x-required-role'> {
+  if (role === 'public') return { security: [] };
+  const security = Object.keys(securitySchemes).map((name) => ({ [name]: [] }));
+  return { security, ...(role !== 'any' && { 'x-required-role': role }) };
+}
+
+export interface DescriptionOptions {
+  readonly version: string;
+  /** Whether the server knows its callers, and checks what they may do. */
+  readonly callersKnown: boolean;
+}
+
 /** Describes the route table as OpenAPI 3.1: every alias is a path of its own. */
-export function openApiDocument(operations: readonly Operation[], version: string): OpenApiDocument {
+export function openApiDocument(
+  operations: readonly Operation[],
+  { version, callersKnown }: DescriptionOptions,
+): OpenApiDocument {
   const schemas = new Components();
   const problem = schemas.ofResponse(Problem);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
@@ -61,6 +93,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     const shared = {
       tags: [operation.tag],
       summary: operation.summary,
+      ...(callersKnown && securityOf(operation)),
       ...(operation.body
         ? { requestBody: { content: { 'application/json': { schema: schemas.ofRequest(operation.body) } } } }
         : {}),
@@ -95,7 +128,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     paths,
-    components: { schemas: schemas.all },
+    components: { schemas: schemas.all, ...(callersKnown && { securitySchemes }) },
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentLoader } from '../../core/runtime.ts';
-import { AgentGraph, AppTool, ToolOutcome, ToolTrial } from '../../schemas/extensions.ts';
+import { AgentGraph, AppTool, defaultToolUser, ToolOutcome, ToolTrial } from '../../schemas/extensions.ts';
 import type { HttpDeps } from '../deps.ts';
 import { agentGraph, appTools } from '../graphs/agent-graph.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -18,6 +18,7 @@ export function agentViewOperations(loader: AgentLoader): Operation[] {
       paths: ['/apps/{appName}/agent-graph'],
       tag,
       feature: 'agent-graph',
+      access: { role: 'developer', user: 'none' },
       summary: 'Describe the agents of an app and how turns pass between them',
       params: AppParams,
       response: { schema: AgentGraph },
@@ -28,6 +29,7 @@ export function agentViewOperations(loader: AgentLoader): Operation[] {
       paths: ['/apps/{appName}/tools'],
       tag,
       feature: 'tools',
+      access: { role: 'developer', user: 'none' },
       summary: 'List the tools of all agents of an app with what they take',
       params: AppParams,
       response: { schema: z.object({ tools: z.array(AppTool) }) },
@@ -45,13 +47,16 @@ export function toolRunOperations({ tryTool }: Pick<HttpDeps, 'tryTool'>): Opera
       paths: ['/apps/{appName}/tools/run'],
       tag,
       feature: 'run-tool',
+      access: { role: 'developer', user: 'body' },
       summary: 'Run one tool without a model; nothing it changes is kept',
       params: AppParams,
       body: ToolTrial,
       response: { schema: ToolOutcome },
-      async handle({ params, body }, { reply }): Promise<ToolOutcome> {
+      async handle({ params, body }, { reply, caller }): Promise<ToolOutcome> {
+        const userId = body.userId ?? caller.principal?.userId ?? defaultToolUser;
+        const trial = { ...body, ...params, userId };
         const startedAt = performance.now();
-        const { response, thrown, actions, events } = await tryTool({ ...body, ...params }, clientSignal(reply));
+        const { response, thrown, actions, events } = await tryTool(trial, clientSignal(reply));
         return {
           response: response?.response ?? null,
           stateDelta: actions?.stateDelta ?? {},

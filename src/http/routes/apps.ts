@@ -14,27 +14,26 @@ const ListQuery = lenient({ detailed: QueryFlag.optional(), relativePath: z.unkn
 
 interface AppRoutes {
   readonly loader: AgentLoader;
-  /** Whether the list tells what is wrong with an app, and when it was reloaded. */
-  readonly showsFaults: boolean;
   readonly errors: ErrorPolicy;
 }
 
-export function appOperations({ loader, showsFaults, errors }: AppRoutes): Operation[] {
+export function appOperations({ loader, errors }: AppRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
       paths: ['/list-apps'],
       tag,
+      access: { role: 'user', user: 'none' },
       summary: 'List the apps: their names, or more about each with detailed=true',
       query: ListQuery,
       response: { schema: z.union([z.array(z.string()), z.object({ apps: z.array(AppSummary) })]) },
-      async handle({ query }) {
-        const names = await loader.listAgents();
+      async handle({ query }, { caller }) {
+        const names = (await loader.listAgents()).filter((name) => caller.mayUse(name));
         if (!query.detailed) return names;
-        const apps: AppSummary[] = [];
+        const apps: AppSummary[] = []; // what is wrong with an app, and its reloads, only for its developers
         for (const name of names) {
           const { error, reloads, ...summary } = await summaryOf(loader, name, errors); // one by one: each may load code
-          if (showsFaults)
+          if (caller.may('app-details'))
             apps.push({ ...summary, ...(error !== undefined && { error }), ...(reloads && { reloads }) });
           else apps.push({ ...summary, ...(error !== undefined && { error: 'This app does not work as it is' }) });
           await yieldWhenDue();
@@ -52,6 +51,7 @@ export function appInfoOperations(loader: AgentLoader): Operation[] {
       method: 'GET',
       paths: ['/apps/{appName}/app-info', '/dev/apps/{appName}/app-info'],
       tag,
+      access: { role: 'developer', user: 'none' },
       summary: 'Describe an app and its agents',
       params: AppParams,
       response: { schema: AppInfo },

@@ -28,6 +28,7 @@ export function artifactUploads({ services, artifactLimitBytes, bodyLimitBytes }
       paths: ['/apps/{appName}/users/{userId}/sessions/{sessionId}/artifacts/{artifactName+}'],
       tag: 'Artifacts',
       ...(artifacts && { feature: 'artifacts' }),
+      access: { role: 'user', user: 'path' },
       summary: 'Save a new version of an artifact from the bytes of the body, whatever their number',
       params: ArtifactParams,
       takesBytes: true,

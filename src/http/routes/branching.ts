@@ -4,11 +4,9 @@ import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { Session, State } from '../../schemas/session-schema.ts';
 import type { SessionBrancher } from '../deps.ts';
-import type { DevelopmentPart } from '../development-parts.ts';
 import { type Operation, operation } from '../operation.ts';
 import { SessionParams } from '../requests/path-params.ts';
 import { sendSession } from '../responses/send-session.ts';
-import type { WriteRights } from '../surface.ts';
 
 const one = '/apps/{appName}/users/{userId}/sessions/{sessionId}';
 const tag = 'Sessions';
@@ -28,27 +26,24 @@ const RewindBody = lenient({ invocationId: z.string() });
 
 interface BranchingRoutes {
   readonly runner: SessionBrancher;
-  readonly rights: WriteRights;
-  readonly development: ReadonlySet<DevelopmentPart>;
 }
 
 /** Fork and rewind: extensions that ADK servers do not have. */
-export function branchingOperations({ runner, rights, development }: BranchingRoutes): Operation[] {
-  const userEventsOnly = !development.has('import');
-
+export function branchingOperations({ runner }: BranchingRoutes): Operation[] {
   return [
     operation({
       method: 'POST',
       paths: [`${one}/fork`],
       tag,
       feature: 'fork',
+      access: { role: 'user', user: 'path' },
       summary: 'Copy a session, up to an event and with changes, to a new one',
       params: SessionParams,
       body: ForkBody,
       response: { schema: Session, description: 'The new session' },
-      async handle({ params, body }, { reply }) {
-        rights.checkState(body.state);
-        return sendSession(reply, await runner.fork(params, { ...body, userEventsOnly }));
+      async handle({ params, body }, { reply, caller }) {
+        caller.checkState(body.state);
+        return sendSession(reply, await runner.fork(params, { ...body, userEventsOnly: !caller.may('import') }));
       },
     }),
     operation({
@@ -56,6 +51,7 @@ export function branchingOperations({ runner, rights, development }: BranchingRo
       paths: [`${one}/rewind`],
       tag,
       feature: 'rewind',
+      access: { role: 'user', user: 'path' },
       summary: 'Rewind a session to before an invocation; 409 while it has an active run',
       params: SessionParams,
       body: RewindBody,

@@ -32,6 +32,7 @@ export function capabilityOperations(
       paths: ['/capabilities'],
       tag,
       feature: 'capabilities',
+      access: { role: 'any', user: 'none' },
       summary: 'What this server can do, its limits, and whether what it stores outlives it',
       response: { schema: Capabilities },
       handle: (): Capabilities => ({
@@ -56,6 +57,7 @@ export function capabilityOperations(
       paths: ['/prices'],
       tag,
       feature: 'prices',
+      access: { role: 'any', user: 'none' },
       summary: 'What tokens of each model cost, as an estimate',
       response: { schema: PriceTable },
       handle: (): PriceTable => ({ currency: 'USD', per: 1_000_000, isEstimate: true, models }),

@@ -11,6 +11,7 @@ export function devUiOperations(): Operation[] {
       method: 'GET',
       paths: ['/', '/dev-ui'],
       tag,
+      access: { role: 'any', user: 'none' },
       summary: 'Go to the user interface',
       response: { status: 307 },
       handle(_input, { request, reply }) {
@@ -23,6 +24,7 @@ export function devUiOperations(): Operation[] {
       method: 'GET',
       paths: ['/dev-ui/assets/config/runtime-config.json'],
       tag,
+      access: { role: 'any', user: 'none' },
       summary: 'Tell the user interface where its server is: here',
       response: { schema: z.object({ backendUrl: z.string(), telemetry: z.boolean() }) },
       handle: () => ({ backendUrl: '', telemetry: false }),

@@ -5,7 +5,7 @@ import { Event } from '../../schemas/event-schema.ts';
 import type { LiveStarter } from '../deps.ts';
 import { fitted } from '../live/close-codes.ts';
 import { LiveConnection } from '../live/connection.ts';
-import { LiveQuery, readLiveQuery } from '../live/query.ts';
+import { liveQueryFor, readLiveQuery } from '../live/query.ts';
 import type { LiveSockets } from '../live/sockets.ts';
 import { type Operation, operation } from '../operation.ts';
 
@@ -31,8 +31,9 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log, error
       paths: livePaths,
       tag: 'Runs',
       feature: 'live',
+      access: { role: 'user', user: 'query' },
       summary: 'Talk with an agent over a WebSocket',
-      query: LiveQuery,
+      query: liveQueryFor(defaultApp),
       response: {
         status: 101,
         schema: Event,

@@ -13,7 +13,6 @@ import { clientSignal } from '../requests/client-signal.ts';
 import { runRequestFor } from '../requests/default-app.ts';
 import { idempotencyKeyOf, setRunIdHeader } from '../responses/run-headers.ts';
 import { sendFrames, sendRun, type SseOptions } from '../responses/sse.ts';
-import type { WriteRights } from '../surface.ts';
 
 interface RunRoutes {
   readonly runner: RunStarter;
@@ -22,10 +21,9 @@ interface RunRoutes {
   readonly sse: SseOptions;
   readonly log: Log;
   readonly defaultApp: string | undefined;
-  readonly rights: WriteRights;
 }
 
-export function runOperations({ runner, runs, active, sse, log, defaultApp, rights }: RunRoutes): Operation[] {
+export function runOperations({ runner, runs, active, sse, log, defaultApp }: RunRoutes): Operation[] {
   const body = runRequestFor(defaultApp, RunRequest);
   const submit = submitter(runs);
   return [
@@ -33,11 +31,12 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
       method: 'POST',
       paths: ['/run'],
       tag: 'Runs',
+      access: { role: 'user', user: 'body' },
       summary: 'Run an agent and return all its events at once',
       body,
       response: { schema: z.array(Event), description: 'The events in order, without the user message' },
-      async handle({ body: request }, { request: { headers }, reply }) {
-        rights.checkState(request.stateDelta);
+      async handle({ body: request }, { request: { headers }, reply, caller }) {
+        caller.checkState(request.stateDelta);
         if (headers['idempotency-key'] !== undefined) return respondWithAll(await submit(request, reply));
         const run = active.open(reply.raw, request.onDisconnect);
         try {
@@ -59,6 +58,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
       method: 'POST',
       paths: ['/run-sse', '/run_sse'],
       tag: 'Runs',
+      access: { role: 'user', user: 'body' },
       summary: 'Run an agent and stream its events',
       body,
       response: {
@@ -66,8 +66,8 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp, righ
         mediaType: 'text/event-stream',
         description: 'One `data:` line of JSON for each event; a failure is a last object with the key `error`',
       },
-      async handle({ body: request }, { request: { headers }, reply }) {
-        rights.checkState(request.stateDelta);
+      async handle({ body: request }, { request: { headers }, reply, caller }) {
+        caller.checkState(request.stateDelta);
         if (request.resumable === true || headers['idempotency-key'] !== undefined) {
           const { frames, runId, signal } = await submit(request, reply);
           await sendFrames(reply, frames, { runId, signal }, sse);

@@ -11,12 +11,10 @@ import { QueryCount, SessionParams } from '../requests/path-params.ts';
 import { idempotencyKeyOf, setRunIdHeader } from '../responses/run-headers.ts';
 import { sendFrames, type SseOptions } from '../responses/sse.ts';
 import { readPosition } from '../responses/stream-position.ts';
-import type { WriteRights } from '../surface.ts';
 
 interface RunResourceRoutes {
   readonly runs: Runs;
   readonly sse: SseOptions;
-  readonly rights: WriteRights;
 }
 
 const all = '/apps/{appName}/users/{userId}/sessions/{sessionId}/runs';
@@ -31,19 +29,20 @@ const StreamQuery = lenient({ lastEventId: z.string().optional() });
 const CancelBody = z.preprocess((body) => body ?? {}, lenient({ rollback: z.boolean().default(false) }));
 
 /** Runs as resources, an extension: any client can start, read, follow and cancel them. */
-export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes): Operation[] {
+export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operation[] {
   return [
     operation({
       method: 'POST',
       paths: [all],
       tag,
       feature: 'runs',
+      access: { role: 'user', user: 'path' },
       summary: 'Start a run in the background',
       params: SessionParams,
       body: RunBody,
       response: { status: 202, schema: Run, description: 'The run, queued or running' },
-      async handle({ params, body }, { request, reply }) {
-        rights.checkState(body.stateDelta);
+      async handle({ params, body }, { request, reply, caller }) {
+        caller.checkState(body.stateDelta);
         const idempotencyKey = idempotencyKeyOf(request);
         const { run, replayed } = await runs.submit({ ...body, ...params }, { idempotencyKey });
         const path = [params.appName, params.userId, params.sessionId, run.id].map(encodeURIComponent);
@@ -58,6 +57,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [all],
       tag,
       feature: 'runs',
+      access: { role: 'user', user: 'path' },
       summary: 'List the runs of a session, newest first',
       params: SessionParams,
       query: ListQuery,
@@ -69,6 +69,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [one],
       tag,
       feature: 'runs',
+      access: { role: 'user', user: 'path' },
       summary: 'Read the status of a run',
       params: RunParams,
       response: { schema: Run },
@@ -79,6 +80,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [`${one}/cancel`],
       tag,
       feature: 'runs',
+      access: { role: 'user', user: 'path' },
       summary: 'Cancel a run, and roll it back if asked to; a run that has ended is not changed',
       params: RunParams,
       body: CancelBody,
@@ -90,6 +92,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [`${one}/wait`],
       tag,
       feature: 'runs',
+      access: { role: 'user', user: 'path' },
       summary: 'Wait until a run ends, or for a limited time',
       params: RunParams,
       query: WaitQuery,
@@ -102,6 +105,7 @@ export function runResourceOperations({ runs, sse, rights }: RunResourceRoutes):
       paths: [`${one}/stream`],
       tag,
       feature: 'runs',
+      access: { role: 'user', user: 'path' },
       summary: 'Follow the events of a run, from the first or after Last-Event-ID',
       params: RunParams,
       query: StreamQuery,

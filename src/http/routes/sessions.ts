@@ -19,7 +19,6 @@ import { openPageToken, pageTokenFor } from '../requests/page-token.ts';
 import { QueryCount, QuerySeconds, QuerySize, SessionParams, UserParams } from '../requests/path-params.ts';
 import { sendEventPage, sendSession } from '../responses/send-session.ts';
 import { listPieces, sendJsonStream } from '../responses/streamed-body.ts';
-import type { WriteRights } from '../surface.ts';
 import { parse } from '../validation.ts';
 
 interface SessionRoutes {
@@ -28,7 +27,6 @@ interface SessionRoutes {
   readonly runs: Pick<Runs, 'deleteSession'>;
   readonly traces: TraceReader;
   readonly evaluations?: Pick<Evaluations, 'restore'> | undefined;
-  readonly rights: WriteRights;
 }
 
 const users = '/apps/{appName}/users/{userId}/sessions';
@@ -49,7 +47,7 @@ const EventsQuery = lenient({
 /** `null` and no body at all mean the same as `{}`. */
 const NewSession = z.preprocess((body) => body ?? {}, SessionRequest);
 
-export function sessionOperations({ loader, services, runs, traces, evaluations, rights }: SessionRoutes): Operation[] {
+export function sessionOperations({ loader, services, runs, traces, evaluations }: SessionRoutes): Operation[] {
   const { sessions } = services;
 
   const found = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T> => {
@@ -74,6 +72,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       method: 'GET',
       paths: [users],
       tag,
+      access: { role: 'user', user: 'path' },
       summary: 'List the sessions of a user, without their events',
       params: UserParams,
       response: { schema: z.array(Session) },
@@ -83,14 +82,15 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       method: 'POST',
       paths: [users],
       tag,
+      access: { role: 'user', user: 'path' },
       summary: 'Create a session; its id is generated unless the body names one',
       params: UserParams,
       body: NewSession,
       response: { schema: Session },
-      async handle({ params, body }, { reply }) {
+      async handle({ params, body }, { reply, caller }) {
         await checkApp(params.appName);
         const { sessionId, state, events } = body;
-        rights.checkSession(body);
+        caller.checkSession(body);
         await yieldWhenDue();
         return sendSession(reply, await sessions.createSession(params, { sessionId, state, ...brought(events) }));
       },
@@ -99,6 +99,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       method: 'GET',
       paths: [one],
       tag,
+      access: { role: 'user', user: 'path' },
       summary: 'Read a session with its events',
       params: SessionParams,
       query: SessionQuery,
@@ -109,14 +110,15 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       method: 'POST',
       paths: [one],
       tag,
+      access: { role: 'user', user: 'path' },
       summary: 'Create a session under an id of your own; a body that is not a session request is its state',
       params: SessionParams,
       body: z.unknown().meta({ description: 'A session request, or the state itself' }),
       response: { schema: Session },
-      async handle({ params: { sessionId, ...owner }, body }, { reply }) {
+      async handle({ params: { sessionId, ...owner }, body }, { reply, caller }) {
         await checkApp(owner.appName);
         const { state, events } = asSessionRequest(body);
-        rights.checkSession({ state, events });
+        caller.checkSession({ state, events });
         await yieldWhenDue();
         return sendSession(reply, await sessions.createSession(owner, { sessionId, state, ...brought(events) }));
       },
@@ -125,12 +127,13 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       method: 'PATCH',
       paths: [one],
       tag,
+      access: { role: 'user', user: 'path' },
       summary: 'Change the state of a session',
       params: SessionParams,
       body: SessionPatch,
       response: { schema: Session },
-      async handle({ params, body }, { reply }) {
-        rights.checkState(body.stateDelta);
+      async handle({ params, body }, { reply, caller }) {
+        caller.checkState(body.stateDelta);
         const session = await found(params, () => sessions.getSession(params, { numRecentEvents: 1 }));
         const actions = { ...newActions(), stateDelta: body.stateDelta };
         await yieldWhenDue();
@@ -143,6 +146,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       method: 'DELETE',
       paths: [one],
       tag,
+      access: { role: 'user', user: 'path' },
       summary: 'Delete a session with its events, artifacts, memories and traces',
       params: SessionParams,
       response: { schema: z.null() },
@@ -156,6 +160,7 @@ export function sessionOperations({ loader, services, runs, traces, evaluations,
       paths: [`${one}/events`],
       tag,
       feature: 'event-pages',
+      access: { role: 'user', user: 'path' },
       summary: 'Read the events of a session page by page, in order or newest first, all or around an event',
       params: SessionParams,
       query: EventsQuery,

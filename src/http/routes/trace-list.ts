@@ -30,11 +30,16 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       paths: ['/traces'],
       tag,
       feature: 'traces',
+      access: { role: 'user', user: 'query' },
       summary: 'List the latest traces, newest first',
       query: ListQuery,
       response: { schema: TraceSummaries },
-      handle({ query: { pageSize = defaultPageSize, ...query } }) {
-        return traces.list({ ...query, pageSize: Math.min(Math.max(1, pageSize), tracesPerPage) });
+      handle({ query: { pageSize = defaultPageSize, ...query } }, { caller }) {
+        return traces.list({
+          ...query,
+          ...caller.traceScope,
+          pageSize: Math.min(Math.max(1, pageSize), tracesPerPage),
+        });
       },
     }),
     operation({
@@ -42,11 +47,12 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       paths: ['/traces/{traceId}'],
       tag,
       feature: 'traces',
+      access: { role: 'user', user: 'lookup' },
       summary: 'Read a trace with its spans, the open ones without an end, all without requests and answers',
       params: z.object({ traceId: Name }),
       response: { schema: Trace },
-      handle({ params: { traceId } }, { reply }) {
-        const trace = traces.trace(traceId);
+      handle({ params: { traceId } }, { reply, caller }) {
+        const trace = traces.trace(traceId, caller.traceScope);
         if (!trace) throw new AppError('trace_not_found', `Trace not found: ${traceId}`);
         return sendWithSpans(reply, trace);
       },
@@ -56,11 +62,12 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       paths: ['/traces/{traceId}/spans/{spanId}'],
       tag,
       feature: 'traces',
+      access: { role: 'user', user: 'lookup' },
       summary: 'Read a span with its requests and answers',
       params: z.object({ traceId: Name, spanId: Name }),
       response: { schema: LiveSpan },
-      handle({ params: { traceId, spanId } }) {
-        const span = traces.span(traceId, spanId);
+      handle({ params: { traceId, spanId } }, { caller }) {
+        const span = traces.span(traceId, spanId, caller.traceScope);
         if (!span) throw new AppError('trace_not_found', `Span not found: ${spanId}`);
         return span;
       },
@@ -70,12 +77,13 @@ export function traceListOperations(traces: TraceReader): Operation[] {
       paths: ['/dev/apps/{appName}/sessions/{sessionId}/spans'],
       tag,
       feature: 'live-spans',
+      access: { role: 'user', user: 'query' },
       summary: 'Read the spans of a session that began or ended since a mark, without requests and answers',
       params: z.object({ appName: Name, sessionId: Name }),
       query: ChangesQuery,
       response: { schema: SpanChanges },
-      handle: ({ params: { appName, sessionId }, query: { since = 0, userId } }, { reply }) =>
-        sendWithSpans(reply, traces.changes(sessionId, since, { appName, userId })),
+      handle: ({ params: { appName, sessionId }, query: { since = 0, userId } }, { reply, caller }) =>
+        sendWithSpans(reply, traces.changes(sessionId, since, { appName, userId, ...caller.traceScope })),
     }),
   ];
 }

@@ -15,6 +15,7 @@ export function builderWriteOperations(files: BuilderFiles): Operation[] {
       method: 'POST',
       paths: ['/dev/apps/{appName}/builder/save'],
       tag: 'Builder',
+      access: { role: 'developer', user: 'none' },
       summary: 'Write YAML files of an app (multipart field "files"); tmp=true keeps them as a draft',
       params: AppParams,
       query: SaveQuery,
@@ -30,14 +31,16 @@ export function builderWriteOperations(files: BuilderFiles): Operation[] {
       method: 'POST',
       paths: ['/builder/save'],
       tag: 'Builder',
+      access: { role: 'developer', user: 'none' },
       summary: 'The same; the app is the first part of the file names',
       query: SaveQuery,
       response: { schema: z.boolean() },
-      async handle({ query }, { request }) {
+      async handle({ query }, { request, caller }) {
         const uploads = await formFiles(request);
         const [appName = ''] = uploads[0]?.fileName.split('/') ?? [];
         const isOneApp = uploads.every(({ fileName }) => fileName.startsWith(`${appName}/`));
         if (!isOneApp) throw new AppError('invalid_request', 'The file names must start with one app and a slash');
+        caller.checkApp(appName);
         const written = uploads.map(({ fileName, text }) => ({ path: uploadPath(fileName, appName), text }));
         await files.save(appName, written, query.tmp ?? false);
         return true;
@@ -47,6 +50,7 @@ export function builderWriteOperations(files: BuilderFiles): Operation[] {
       method: 'POST',
       paths: ['/dev/apps/{appName}/builder/cancel', '/builder/app/{appName}/cancel'],
       tag: 'Builder',
+      access: { role: 'developer', user: 'none' },
       summary: 'Drop the draft of an app',
       params: AppParams,
       response: { schema: z.boolean() },
