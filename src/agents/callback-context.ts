@@ -9,7 +9,7 @@ import type { Content, Part } from '../schemas/content.ts';
 import { type EventActions, functionCalls, newActions, type ToolConfirmation } from '../schemas/event.ts';
 import type { MemoryEntry } from '../schemas/records.ts';
 import { keyOf, type ReadonlySession } from '../schemas/session.ts';
-import { credentialOf } from './credential-state.ts';
+import { credentialOf } from './run-credentials.ts';
 
 /** The context that the callbacks of one step share: their changes go into the actions of one event. */
 export class CallbackContextImpl implements CallbackContext {

@@ -12,7 +12,7 @@ import { callModel } from './model-calls/model-call.ts';
 import { isTruncated } from './model-calls/response-event.ts';
 import { callModelAside } from './model-calls/side-model-call.ts';
 import { buildRequest } from './request/build-request.ts';
-import { tailCompaction } from './tail-compaction.ts';
+import { tokenCompaction } from './token-compaction.ts';
 import { resumedCalls } from './tool-calls/resumed-calls.ts';
 import { runTools } from './tool-calls/tool-phase.ts';
 import { runTransfer } from './transfer.ts';
@@ -75,7 +75,7 @@ async function* runSteps(
     const executor = isLocal(definition.codeExecutor) ? definition.codeExecutor : undefined;
     const files = executor?.optimizeDataFile ? dataFilesIn(ctx.session.events) : [];
     if (executor) yield* exploreFiles(executor, files, ctx);
-    const summary = ctx.app.eventsCompaction && (await tailCompaction(model, ctx));
+    const summary = ctx.app.eventsCompaction && (await tokenCompaction(model, ctx));
     if (summary) yield summary;
     const modelStep = await buildRequest(plan, model.name, ctx);
     if (ctx.control.ended) return;

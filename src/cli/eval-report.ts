@@ -1,4 +1,4 @@
-import { faultsOf, outcomeOf, scoreText } from '../evaluation/verdict.ts';
+import { faultsOf, outcomeOf, scoreText } from '../evaluation/case-outcome.ts';
 import type { EvalCaseResult, EvalSetResult, RunComparison } from '../schemas/evaluation/eval-result.ts';
 
 const marks = { passed: 'ok', failed: 'FAIL', error: 'ERROR' } as const;

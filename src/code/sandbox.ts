@@ -7,28 +7,30 @@ import { Interpreter } from './interpreter.ts';
 import type { SandboxSettings } from './sandbox-options.ts';
 import type { WorkerFile, WorkerJob } from './worker-messages.ts';
 
-interface HeldSession {
+interface KeptInterpreter {
   /** Executions of one session run one after the other. */
   readonly lock: Semaphore;
-  thread: Interpreter | undefined;
+  interpreter: Interpreter | undefined;
 }
 
 /**
- * Runs code in threads. A thread ends with its code, or stays for executions with the same execution id. Threads start
- * on demand, and their number is bounded.
+ * Runs code in interpreters: a thread for JavaScript, a process for Python. An interpreter ends with its code, or stays for
+ * executions with the same execution id. Interpreters start on demand, and their number is bounded. The values of all
+ * limits are in `sandbox-options.ts`; `interpreter.ts` enforces time, `interpreter-memory.ts` memory, and for a process as a
+ * whole `python/python-process.ts`.
  */
 export class Sandbox {
   readonly #start: StartHost;
   readonly #settings: SandboxSettings;
-  readonly #threads: Semaphore;
+  readonly #places: Semaphore;
   readonly #running = new Set<Interpreter>();
   /** By execution id, the most recently used at the end. */
-  readonly #sessions = new Map<string, HeldSession>();
+  readonly #sessions = new Map<string, KeptInterpreter>();
 
   constructor(start: StartHost, settings: SandboxSettings) {
     this.#start = start;
     this.#settings = settings;
-    this.#threads = new Semaphore(settings.maxConcurrent);
+    this.#places = new Semaphore(settings.maxConcurrent);
   }
 
   /** Executes code. Throws AppError when the sandbox cannot start, and the signal's reason when it aborts. */
@@ -40,57 +42,57 @@ export class Sandbox {
       : await this.#runIn(sessionKey(executionId, ctx), job, ctx.signal);
   }
 
-  /** Ends all threads and the code in them. The sandbox can be used again, because several agents may share it. */
+  /** Ends all interpreters and the code in them. The sandbox can be used again, because several agents may share it. */
   async close(): Promise<void> {
-    const held = [...this.#sessions.values()].flatMap(({ thread }) => thread ?? []);
+    const held = [...this.#sessions.values()].flatMap(({ interpreter }) => interpreter ?? []);
     this.#sessions.clear();
-    await Promise.all([...new Set([...held, ...this.#running])].map((thread) => thread.close()));
+    await Promise.all([...new Set([...held, ...this.#running])].map((interpreter) => interpreter.close()));
   }
 
   async #runOnce(job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
-    await this.#threads.acquire(signal);
+    await this.#places.acquire(signal);
     try {
-      const thread = new Interpreter(this.#start, this.#settings);
+      const interpreter = new Interpreter(this.#start, this.#settings);
       try {
-        return await this.#runOn(thread, job, signal);
+        return await this.#runOn(interpreter, job, signal);
       } finally {
-        await thread.close();
+        await interpreter.close();
       }
     } finally {
-      this.#threads.release();
+      this.#places.release();
     }
   }
 
   async #runIn(key: string, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
-    const session = this.#sessions.get(key) ?? { lock: new Semaphore(1), thread: undefined };
+    const session = this.#sessions.get(key) ?? { lock: new Semaphore(1), interpreter: undefined };
     this.#sessions.delete(key);
     this.#sessions.set(key, session);
     await session.lock.acquire(signal);
     try {
-      await this.#threads.acquire(signal);
+      await this.#places.acquire(signal);
       try {
-        if (session.thread === undefined || session.thread.hasEnded) {
-          session.thread = new Interpreter(this.#start, this.#settings);
+        if (session.interpreter === undefined || session.interpreter.hasEnded) {
+          session.interpreter = new Interpreter(this.#start, this.#settings);
         }
-        return await this.#runOn(session.thread, job, signal);
+        return await this.#runOn(session.interpreter, job, signal);
       } finally {
-        this.#threads.release();
+        this.#places.release();
       }
     } finally {
       session.lock.release();
-      // The session was closed during the execution, so nothing else would close its thread.
-      if (this.#sessions.get(key) !== session && !session.lock.isExhausted) await session.thread?.close();
+      // The session was closed during the execution, so nothing else would close its interpreter.
+      if (this.#sessions.get(key) !== session && !session.lock.isExhausted) await session.interpreter?.close();
       await this.#closeSurplusSessions();
     }
   }
 
-  async #runOn(thread: Interpreter, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
-    this.#running.add(thread);
+  async #runOn(interpreter: Interpreter, job: WorkerJob, signal: AbortSignal): Promise<CodeExecutionOutput> {
+    this.#running.add(interpreter);
     try {
-      const { stdout, stderr, files } = await thread.run(job, signal);
+      const { stdout, stderr, files } = await interpreter.run(job, signal);
       return { stdout, stderr, outputFiles: files.map(fromWorker) };
     } finally {
-      this.#running.delete(thread);
+      this.#running.delete(interpreter);
     }
   }
 
@@ -100,7 +102,7 @@ export class Sandbox {
       if (this.#sessions.size <= this.#settings.maxSessions) return;
       if (session.lock.isExhausted) continue;
       this.#sessions.delete(key);
-      await session.thread?.close();
+      await session.interpreter?.close();
     }
   }
 }

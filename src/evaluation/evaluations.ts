@@ -15,6 +15,7 @@ import type { EvalCase, EvalSet } from '../schemas/evaluation/eval-set.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { isEvaluationSession, type SessionKey } from '../schemas/session.ts';
 import { AppTests } from './app-tests.ts';
+import { summaryOf } from './case-outcome.ts';
 import type { AgentEnvironment } from './case-run.ts';
 import { compareRuns } from './compare.ts';
 import { type AppEvaluation, configOfApp } from './eval-config.ts';
@@ -25,7 +26,6 @@ import { EvaluationSessions } from './evaluation-sessions.ts';
 import { caseOfSession } from './invocations.ts';
 import { chooseMetrics, metricInfos } from './metrics/all-metrics.ts';
 import { type EvalMode, runSet } from './set-run.ts';
-import { summaryOf } from './verdict.ts';
 
 export interface EvaluationsOptions extends AgentEnvironment {
   readonly loader: AgentLoader;

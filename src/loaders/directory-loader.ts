@@ -27,7 +27,7 @@ export interface DirectoryLoaderOptions {
   readonly costlyReloads?: number;
 }
 
-interface AppSlot {
+interface AppEntry {
   readonly loaded: LoadedApp;
   checkedAt: number;
   checking: Promise<void> | undefined;
@@ -46,7 +46,7 @@ export class DirectoryLoader implements AgentLoader {
   readonly #allowStdioMcp: boolean;
   readonly #limits: AccessLimits;
   readonly #warn: (message: string) => void;
-  readonly #slots = new Map<string, AppSlot>();
+  readonly #entries = new Map<string, AppEntry>();
   /** How many runs use an app. */
   readonly #retainCounts = new WeakMap<App, { count: number }>();
   /** Replaced apps that are in use. */
@@ -71,28 +71,28 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   loadAgent(appName: string): Promise<App> {
-    const known = this.#slots.get(appName);
+    const known = this.#entries.get(appName);
     if (known?.loaded.app && this.#isFresh(known)) return Promise.resolve(known.loaded.app);
     return this.#load(appName, known);
   }
 
-  async #load(appName: string, known: AppSlot | undefined): Promise<App> {
+  async #load(appName: string, known: AppEntry | undefined): Promise<App> {
     if (known && this.#isFresh(known)) return outcomeOf(known.loaded);
-    const slot = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined, reloads: [] };
-    slot.checking ??= this.#check(appName, slot).finally(() => {
-      slot.checking = undefined;
-      slot.checkedAt = performance.now();
+    const entry = known ?? { loaded: new LoadedApp(), checkedAt: 0, checking: undefined, reloads: [] };
+    entry.checking ??= this.#check(appName, entry).finally(() => {
+      entry.checking = undefined;
+      entry.checkedAt = performance.now();
     });
-    await slot.checking;
-    return outcomeOf(slot.loaded);
+    await entry.checking;
+    return outcomeOf(entry.loaded);
   }
 
   failureOf(appName: string): AppError | undefined {
-    return this.#slots.get(appName)?.loaded.failure;
+    return this.#entries.get(appName)?.loaded.failure;
   }
 
   reloadsOf(appName: string): readonly number[] {
-    return this.#slots.get(appName)?.reloads ?? [];
+    return this.#entries.get(appName)?.reloads ?? [];
   }
 
   retain(app: App): () => void {
@@ -106,26 +106,26 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   async close(): Promise<void> {
-    const apps = [...this.#slots.values()].flatMap(({ loaded }) => (loaded.app ? [loaded.app] : []));
-    for (const { loaded } of this.#slots.values()) loaded.close();
-    this.#slots.clear();
+    const apps = [...this.#entries.values()].flatMap(({ loaded }) => (loaded.app ? [loaded.app] : []));
+    for (const { loaded } of this.#entries.values()) loaded.close();
+    this.#entries.clear();
     await Promise.all([...apps, ...this.#retired].map((app) => this.#close(app, [])));
   }
 
-  #isFresh({ checkedAt, checking, loaded }: AppSlot): boolean {
+  #isFresh({ checkedAt, checking, loaded }: AppEntry): boolean {
     if (checking) return false;
     const isKept = !this.#hotReload && loaded.app !== undefined;
     return isKept || performance.now() - checkedAt < freshMs;
   }
 
-  async #check(appName: string, slot: AppSlot): Promise<void> {
+  async #check(appName: string, entry: AppEntry): Promise<void> {
     const source = this.#find.find(appName);
     if (!source) {
-      this.#forget(appName, slot);
+      this.#forget(appName, entry);
       throw appNotFound(appName);
     }
-    this.#slots.set(appName, slot);
-    const reported = slot.loaded.failure;
+    this.#entries.set(appName, entry);
+    const reported = entry.loaded.failure;
     const options = {
       base: this.#find.base,
       strict: this.#strict,
@@ -133,11 +133,11 @@ export class DirectoryLoader implements AgentLoader {
       limits: this.#limits,
       warn: this.#warn,
     };
-    const replaced = await slot.loaded.refresh(source, options);
+    const replaced = await entry.loaded.refresh(source, options);
     if (replaced) {
       this.#retire(replaced);
-      slot.reloads.push(Date.now() / 1_000);
-      slot.reloads.splice(0, slot.reloads.length - maxReloadTimes);
+      entry.reloads.push(Date.now() / 1_000);
+      entry.reloads.splice(0, entry.reloads.length - maxReloadTimes);
       this.#reloadCount += 1;
       if (this.#reloadCount === this.#costlyReloads) {
         this.#warn(
@@ -145,14 +145,14 @@ export class DirectoryLoader implements AgentLoader {
         );
       }
     }
-    const { failure, app } = slot.loaded;
+    const { failure, app } = entry.loaded;
     if (failure && failure !== reported) {
       this.#warn(`${failure.message}${app ? ' (the last version that worked is served)' : ''}`);
     }
   }
 
-  #forget(appName: string, { loaded }: AppSlot): void {
-    this.#slots.delete(appName);
+  #forget(appName: string, { loaded }: AppEntry): void {
+    this.#entries.delete(appName);
     loaded.close();
     if (loaded.app) this.#retire(loaded.app);
   }
@@ -163,7 +163,7 @@ export class DirectoryLoader implements AgentLoader {
   }
 
   #closeUnused(app: App): void {
-    const current = this.#slots.get(app.name)?.loaded.app;
+    const current = this.#entries.get(app.name)?.loaded.app;
     const others = [...(current ? [current] : []), ...this.#retired].filter((other) => other.name === app.name);
     // Not awaited: `#close` logs failures.
     void this.#close(app, others);

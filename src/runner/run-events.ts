@@ -8,11 +8,11 @@ import { llmSummarizer } from '../models/llm-summarizer.ts';
 import type { Event } from '../schemas/event.ts';
 import type { OpenSpan } from '../telemetry/spans.ts';
 import { runRootAgent, runSelectedAgent } from './agent-to-run.ts';
-import { compactAfterRun } from './compaction.ts';
 import { failureEvent } from './failure-event.ts';
 import type { LiveSession } from './live/live-session.ts';
 import type { RunSlot } from './queue/run-queue.ts';
 import { store } from './store-event.ts';
+import { compactAfterRun } from './window-compaction.ts';
 
 // Decides how a run goes from its first event to its last: each event is stored before it is yielded, the time limit, how a
 // failure is stored, and in which order everything ends.

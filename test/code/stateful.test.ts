@@ -42,7 +42,7 @@ it('keeps a session whose code was interrupted', async () => {
   expect(await seen('a')).toBe('number');
 });
 
-it('ends its threads when it is closed', async () => {
+it('ends its interpreters when it is closed', async () => {
   const before = openThreads();
   await define('a');
   await sandbox.close();

@@ -6,8 +6,8 @@ import type { FunctionCall, FunctionResponse } from '../../schemas/content.ts';
 import { type Event, functionCalls, functionResponses, type ToolConfirmation } from '../../schemas/event.ts';
 import { writable } from '../../schemas/session.ts';
 import { newestWithContent } from '../continuation.ts';
-import { keepCredential } from '../credential-state.ts';
 import { requestNames } from '../reserved-names.ts';
+import { keepCredential } from '../run-credentials.ts';
 
 /** Calls to run before the next model call, with the user's confirmations by call id. */
 export interface ResumedCalls {

@@ -49,8 +49,9 @@ export async function registerCors(app: FastifyInstance, config: HttpConfig): Pr
   const outside: FastifyCorsOptions = { origin: false };
   const mapped = pathMatcher(record.mapping);
   await app.register(cors, () => (request: FastifyRequest, callback: Callback): void => {
-    const isPreflight = request.method !== 'OPTIONS' || 'access-control-request-method' in request.headers;
-    callback(null, isPreflight && mapped(request.url.split('?', 1)[0] ?? '') ? inside : outside);
+    // An OPTIONS request without this header is no preflight, so it gets no CORS headers.
+    const takesPart = request.method !== 'OPTIONS' || 'access-control-request-method' in request.headers;
+    callback(null, takesPart && mapped(request.url.split('?', 1)[0] ?? '') ? inside : outside);
   });
 }
 

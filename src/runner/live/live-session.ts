@@ -14,7 +14,7 @@ import { agentToRun } from '../agent-to-run.ts';
 import { store } from '../store-event.ts';
 import { storeUserMessage } from '../user-message.ts';
 import { AudioRecorder } from './audio-recorder.ts';
-import { TranscriptOrder } from './transcript-order.ts';
+import { ToolEventDelay } from './tool-event-delay.ts';
 
 /** Starts a live run: its session and its settings. */
 export interface LiveRunRequest extends SessionKey {
@@ -67,17 +67,17 @@ export class LiveSession {
       return;
     }
     const input = HandoverInput.of(this.#clientInput());
-    const order = new TranscriptOrder();
+    const delay = new ToolEventDelay();
     const agent = agentToRun(indexTree(ctx.app.rootAgent), ctx.session.events);
     const hangUp = (): void => input.close(); // an agent that waits for input does not watch the signal
     ctx.signal.addEventListener('abort', hangUp, { once: true });
     try {
       for await (const event of runSubAgentLive(agent, ctx, input)) {
         this.#audio?.recordOutput(event);
-        for (const due of order.add(event)) yield due;
+        for (const due of delay.add(event)) yield due;
         if (this.#audio && (event.turnComplete || event.interrupted)) yield* await this.#audio.save(event);
       }
-      yield* order.flush();
+      yield* delay.flush();
       if (this.#audio) yield* await this.#audio.save({ turnComplete: true });
     } finally {
       ctx.signal.removeEventListener('abort', hangUp);

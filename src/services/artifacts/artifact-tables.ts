@@ -22,7 +22,7 @@ export interface ArtifactRow {
 export interface NewArtifactRow extends Omit<ArtifactRow, 'version' | 'hasBytes'> {
   readonly key: ArtifactKey;
   /** The version gets this number, or the next one after all existing versions. */
-  readonly firstVersion: number;
+  readonly atLeast: number;
   readonly chunks: readonly Uint8Array[];
 }
 

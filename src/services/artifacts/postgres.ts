@@ -33,7 +33,7 @@ export class PostgresArtifactTables implements ArtifactTables {
           select $1, $2, $3, $4,
             (select greatest(max(version) + 1, $10::int) from agent_artifacts where ${ofArtifact}), $5, $6, $7, $8, $9
           returning version`,
-        [...place, row.part, row.size, row.mimeType, row.metadata, row.createdAt, row.firstVersion],
+        [...place, row.part, row.size, row.mimeType, row.metadata, row.createdAt, row.atLeast],
       );
       const version = rows[0]?.version ?? 0;
       for (const [chunk, bytes] of row.chunks.entries()) {

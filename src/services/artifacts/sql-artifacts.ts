@@ -39,7 +39,7 @@ export class SqlArtifacts implements ArtifactService {
     key: SessionKey,
     name: string,
     artifact: Part,
-    { version: firstVersion, metadata }: CopiedVersion,
+    { version: atLeast, metadata }: CopiedVersion,
   ): Promise<number> {
     checkArtifactName(name);
     const part = storedPart(artifact);
@@ -53,7 +53,7 @@ export class SqlArtifacts implements ArtifactService {
     }
     return this.#tables.save({
       key: keyFor(key, name),
-      firstVersion,
+      atLeast,
       part: JSON.stringify(rest),
       metadata: JSON.stringify(toJson(metadata)),
       mimeType: mimeTypeOf(part) ?? null,

@@ -13,7 +13,7 @@ export function saveArtifact({ connection }: WriteContext, row: NewArtifactRow):
   const version =
     connection.get<{ next: number }>(
       `select max(coalesce(max(version) + 1, 0), ?) as next from agent_artifacts where ${ofArtifact}`,
-      row.firstVersion,
+      row.atLeast,
       ...place,
     )?.next ?? 0;
   connection.run(

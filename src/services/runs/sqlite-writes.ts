@@ -38,13 +38,13 @@ const sessionRow = (connection: Connection, { appName, userId, sessionId }: Sess
 export interface EnqueueInput {
   readonly replicaId: string;
   readonly run: NewRun;
-  readonly placing: AdmissionRule;
+  readonly rule: AdmissionRule;
 }
 
-export function enqueueRun({ connection }: WriteContext, { replicaId, run, placing }: EnqueueInput): EnqueuedRun {
+export function enqueueRun({ connection }: WriteContext, { replicaId, run, rule }: EnqueueInput): EnqueuedRun {
   const { key, idempotencyKey = null } = run;
   const session = sessionRow(connection, key);
-  if (!session || session.queued > placing.maxOpen) throw refusal(key, placing.maxOpen, session !== undefined);
+  if (!session || session.queued > rule.maxOpen) throw refusal(key, rule.maxOpen, session !== undefined);
   const asked = `select 1 from agent_runs where session_num = ? and idempotency_key = ?`;
   if (idempotencyKey !== null && connection.get(asked, session.num, idempotencyKey)) {
     throw new AppError('run_exists', 'A run with this Idempotency-Key exists already');
@@ -72,7 +72,7 @@ export function enqueueRun({ connection }: WriteContext, { replicaId, run, placi
     startsNow ? 'running' : 'queued',
     now,
     startsNow ? now : null,
-    placing.rank,
+    rule.rank,
     rollbackOf ?? null,
   );
   connection.run('update sessions set queued = queued + 1 where num = ?', session.num);

@@ -44,8 +44,8 @@ export class SqliteRuns implements RunStore {
     this.#database = database;
   }
 
-  async enqueue(run: NewRun, placing: AdmissionRule): Promise<EnqueuedRun> {
-    const placed = await this.#database.write('enqueueRun', { replicaId: this.replicaId, run, placing });
+  async enqueue(run: NewRun, rule: AdmissionRule): Promise<EnqueuedRun> {
+    const placed = await this.#database.write('enqueueRun', { replicaId: this.replicaId, run, rule });
     this.#open.add(placed.ref.id);
     return placed;
   }

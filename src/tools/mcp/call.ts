@@ -32,7 +32,7 @@ export async function callServer<T>(
   const limit = { signal, ms: options.timeouts.callMs };
   try {
     const result = await access.with(ctx, (headers) =>
-      pool.use(pool.slot(headers), { signal }, (session) =>
+      pool.use(pool.sessionFor(headers), { signal }, (session) =>
         session.activeCalls.run(questions, signal, () => work(session, limit)),
       ),
     );

@@ -3,7 +3,7 @@ import { AppError, errorText } from '../../base/errors.ts';
 import type { RunLog } from '../../core/runtime.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { McpOptions } from './connection/options.ts';
-import { backoffAfter, type SessionPool, type SessionSlot } from './connection/pool.ts';
+import { backoffAfter, type SessionPool, type PooledSession } from './connection/pool.ts';
 import type { ListKind, McpSession, RequestLimit } from './connection/session.ts';
 
 /** Real servers list less; this ends endless lists. */
@@ -32,16 +32,16 @@ export class McpLists {
   }
 
   /** Throws McpToolLoadingException or an initialization error when there is neither a list nor a cached one. */
-  async get(slot: SessionSlot, kind: ListKind, { signal, log }: ListRequest): Promise<readonly unknown[]> {
-    const kept = slot.lists.get(kind);
+  async get(pooled: PooledSession, kind: ListKind, { signal, log }: ListRequest): Promise<readonly unknown[]> {
+    const kept = pooled.lists.get(kind);
     const { listTtlMs = Infinity } = this.#options;
-    if (kept && kept.session === slot.session && kept.session.isOpen && !kept.session.changed.has(kind)) {
+    if (kept && kept.session === pooled.session && kept.session.isOpen && !kept.session.changed.has(kind)) {
       if (performance.now() - kept.at < listTtlMs) return kept.items;
     }
-    let loading = slot.loading.get(kind);
+    let loading = pooled.loading.get(kind);
     if (!loading) {
-      loading = this.#load(slot, kind).finally(() => slot.loading.delete(kind));
-      slot.loading.set(kind, loading);
+      loading = this.#load(pooled, kind).finally(() => pooled.loading.delete(kind));
+      pooled.loading.set(kind, loading);
     }
     try {
       return await abortable(loading, signal);
@@ -57,22 +57,22 @@ export class McpLists {
     }
   }
 
-  async #load(slot: SessionSlot, kind: ListKind): Promise<readonly unknown[]> {
+  async #load(pooled: PooledSession, kind: ListKind): Promise<readonly unknown[]> {
     const { name, timeouts } = this.#options;
     const limit = { signal: noSignal, ms: timeouts.listMs, what: `The MCP server "${name}"` };
-    const before = slot.backoffs.get(kind);
+    const before = pooled.backoffs.get(kind);
     if (before && performance.now() < before.until) throw before.error;
-    slot.backoffs.delete(kind);
+    pooled.backoffs.delete(kind);
     const began = performance.now();
-    const loading = this.#pool.use(slot, { signal: noSignal, code: 'McpToolLoadingException' }, async (session) => {
+    const loading = this.#pool.use(pooled, { signal: noSignal, code: 'McpToolLoadingException' }, async (session) => {
       session.changed.delete(kind);
       const items = await withTimeLimit(limit, (signal) => allPages(session, kind, { signal, ms: 2 * limit.ms }));
-      slot.lists.set(kind, { items, session, at: performance.now() });
+      pooled.lists.set(kind, { items, session, at: performance.now() });
       return items;
     });
     return loading.catch((error: unknown) => {
       const failure = backoffAfter(error, began);
-      if (failure) slot.backoffs.set(kind, failure);
+      if (failure) pooled.backoffs.set(kind, failure);
       throw error;
     });
   }

@@ -5,7 +5,7 @@ import type { ReadonlyContext, Tool, ToolContext } from '../../core/runtime.ts';
 import { AwaitingUser, type McpAccess } from './access.ts';
 import { type CallEnvironment, callServer } from './call.ts';
 import { type McpOptions, usableName } from './connection/options.ts';
-import { SessionPool, type SessionSlot } from './connection/pool.ts';
+import { SessionPool, type PooledSession } from './connection/pool.ts';
 import type { ListKind, McpSession, RequestLimit } from './connection/session.ts';
 import { McpLists } from './lists.ts';
 import { mediaTool } from './media.ts';
@@ -44,9 +44,9 @@ export class McpServer {
 
   /** The server's tools, before filter and prefix. */
   async tools(ctx: ReadonlyContext): Promise<readonly Tool[]> {
-    const slot = await this.#slotFor(ctx);
-    if (!slot) return [this.#access.grantTool('request_access')];
-    const listed = await this.#lists.get(slot, 'tools', ctx);
+    const pooled = await this.#sessionFor(ctx);
+    if (!pooled) return [this.#access.grantTool('request_access')];
+    const listed = await this.#lists.get(pooled, 'tools', ctx);
     const call = this.#call.bind(this);
     return this.#cached(listed, () => serverTools(listed, { options: this.#options, call, log: ctx.log }));
   }
@@ -56,61 +56,61 @@ export class McpServer {
     const { resources, prompts } = this.#options;
     const media = mediaTool(ctx, this.#mediaName, (tool) => this.#names.has(tool));
     const tools = media ? [media] : [];
-    const slot = resources || prompts ? await this.#slotFor(ctx) : undefined;
-    if (!slot) return tools;
+    const pooled = resources || prompts ? await this.#sessionFor(ctx) : undefined;
+    if (!pooled) return tools;
     if (resources) {
       const name = `${this.#prefix}load_mcp_resource`;
       const make = (listed: readonly unknown[]): Tool =>
         resourceTool(name, parsed(listed, McpResource), this.#callEnvironment);
-      tools.push(...(await this.#extraTool(slot, ctx, 'resources', make)));
+      tools.push(...(await this.#extraTool(pooled, ctx, 'resources', make)));
     }
     if (prompts) {
       const name = `${this.#prefix}load_mcp_prompt`;
       const make = (listed: readonly unknown[]): Tool =>
         promptTool(name, parsed(listed, McpPrompt), this.#callEnvironment);
-      tools.push(...(await this.#extraTool(slot, ctx, 'prompts', make)));
+      tools.push(...(await this.#extraTool(pooled, ctx, 'prompts', make)));
     }
     return tools;
   }
 
   async resources(ctx: ReadonlyContext): Promise<readonly McpResource[]> {
-    return parsed(await this.#lists.get(await this.#requiredSlot(ctx), 'resources', ctx), McpResource);
+    return parsed(await this.#lists.get(await this.#requiredSession(ctx), 'resources', ctx), McpResource);
   }
 
   async prompts(ctx: ReadonlyContext): Promise<readonly McpPrompt[]> {
-    return parsed(await this.#lists.get(await this.#requiredSlot(ctx), 'prompts', ctx), McpPrompt);
+    return parsed(await this.#lists.get(await this.#requiredSession(ctx), 'prompts', ctx), McpPrompt);
   }
 
   /** Makes a request outside a tool call; the server's own requests cannot be answered then. */
   async request<T>(ctx: ReadonlyContext, work: (session: McpSession, limit: RequestLimit) => Promise<T>): Promise<T> {
     const { signal } = ctx;
     const limit = { signal, ms: this.#options.timeouts.callMs };
-    return this.#pool.use(await this.#requiredSlot(ctx), { signal }, (session) => work(session, limit));
+    return this.#pool.use(await this.#requiredSession(ctx), { signal }, (session) => work(session, limit));
   }
 
   async close(): Promise<void> {
     await this.#pool.close();
   }
 
-  async #slotFor(ctx: ReadonlyContext): Promise<SessionSlot | undefined> {
+  async #sessionFor(ctx: ReadonlyContext): Promise<PooledSession | undefined> {
     const headers = await this.#access.forListing(ctx);
-    return headers && this.#pool.slot(headers);
+    return headers && this.#pool.sessionFor(headers);
   }
 
-  async #requiredSlot(ctx: ReadonlyContext): Promise<SessionSlot> {
-    const slot = await this.#slotFor(ctx);
-    if (slot) return slot;
+  async #requiredSession(ctx: ReadonlyContext): Promise<PooledSession> {
+    const pooled = await this.#sessionFor(ctx);
+    if (pooled) return pooled;
     throw new AppError('unauthenticated', `The user has not given access to the MCP server "${this.#options.name}"`);
   }
 
   async #extraTool(
-    slot: SessionSlot,
+    pooled: PooledSession,
     ctx: ReadonlyContext,
     kind: ListKind,
     make: (listed: readonly unknown[]) => Tool,
   ): Promise<readonly Tool[]> {
     try {
-      const listed = await this.#lists.get(slot, kind, ctx);
+      const listed = await this.#lists.get(pooled, kind, ctx);
       return listed.length === 0 ? [] : this.#cached(listed, () => [make(listed)], '');
     } catch (error) {
       ctx.signal.throwIfAborted();

@@ -60,12 +60,12 @@ export class BucketArtifacts implements ArtifactService {
     key: SessionKey,
     name: string,
     artifact: Part,
-    { version: firstVersion, metadata }: CopiedVersion,
+    { version: atLeast, metadata }: CopiedVersion,
   ): Promise<number> {
     checkArtifactName(name);
     const { facts, bytes } = objectFor(storedPart(artifact), metadata, crypto.randomUUID());
     checkMetadata(facts, name, this.#bucket.maxMetadata);
-    const { version } = await this.#create(versionFolders(this.#prefix, key, name), facts, bytes, firstVersion);
+    const { version } = await this.#create(versionFolders(this.#prefix, key, name), facts, bytes, atLeast);
     return version;
   }
 
@@ -162,11 +162,11 @@ export class BucketArtifacts implements ArtifactService {
     folders: readonly string[],
     facts: ObjectFacts,
     bytes: Uint8Array,
-    firstVersion = 0,
+    atLeast = 0,
   ): Promise<{ version: number; objectName: string }> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const next = ([...(await this.#versions(folders)).keys()].at(-1) ?? -1) + 1;
-      const version = Math.max(next, firstVersion);
+      const version = Math.max(next, atLeast);
       const objectName = `${folders[0]}${version}`;
       if (await this.#bucket.create(objectName, facts, bytes)) return { version, objectName };
       // A request whose response was lost is repeated, and then finds its own object.

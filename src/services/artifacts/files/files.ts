@@ -24,7 +24,7 @@ import {
   findVersion,
   type FoundVersion,
   versionNumbers,
-} from './file-version-cleanup.ts';
+} from './version-folders.ts';
 
 const dayMs = 86_400_000;
 /** Bytes per read or write. */
@@ -139,7 +139,7 @@ export class FileArtifacts implements ArtifactService {
   }
 
   /** Prepares a version in a hidden folder, and publishes it under the next free number. */
-  async #save(key: SessionKey, name: string, prepare: Prepare, firstVersion = 0): Promise<number> {
+  async #save(key: SessionKey, name: string, prepare: Prepare, atLeast = 0): Promise<number> {
     const place = placeOf(key, name);
     const scratch = await this.#folder.makeScratch();
     try {
@@ -149,7 +149,7 @@ export class FileArtifacts implements ArtifactService {
       for (;;) {
         const parent = await this.#folder.make(place);
         const next = ((await versionNumbers(this.#folder, place)).at(-1) ?? -1) + 1;
-        const version = Math.max(next, firstVersion);
+        const version = Math.max(next, atLeast);
         if (await this.#folder.publish(scratch, join(parent, String(version)), parent)) return version;
       }
     } finally {

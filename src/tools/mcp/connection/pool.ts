@@ -5,11 +5,11 @@ import type { Headers, McpOptions } from './options.ts';
 import { type ListKind, McpSession } from './session.ts';
 
 /** Sessions that are kept. There are more only while all of them are busy. */
-const maxSlots = 64;
+const maxSessions = 64;
 const pingMs = 3000;
 
 /** The session and the cached lists for one set of headers. */
-export interface SessionSlot {
+export interface PooledSession {
   readonly key: string;
   readonly headers: Headers;
   session: McpSession | undefined;
@@ -44,13 +44,15 @@ export interface KeptList {
 }
 
 /**
- * The sessions with one server, one per set of headers. A lost session is replaced on next use, and a request that the
- * server cannot have received is sent once more.
+ * The sessions with one server. Calls with equal headers share one. A session stays open until the connection fails,
+ * `close` is called (reload of the app, shutdown), or more than 64 sets of headers are in use and it is the least
+ * recently used idle one; there is no idle timeout. A lost session is replaced on next use, and a request that the server
+ * cannot have received is sent once more.
  */
 export class SessionPool {
   readonly #options: McpOptions;
   /** By headers; least recently used first. */
-  readonly #slots = new Map<string, SessionSlot>();
+  readonly #sessions = new Map<string, PooledSession>();
   readonly #closing = new Set<Promise<void>>();
   #stop = new AbortController();
 
@@ -58,31 +60,31 @@ export class SessionPool {
     this.#options = options;
   }
 
-  slot(headers: Headers): SessionSlot {
+  sessionFor(headers: Headers): PooledSession {
     const key = JSON.stringify(Object.entries(headers).toSorted(([one], [other]) => (one < other ? -1 : 1)));
-    const slot = this.#slots.get(key) ?? newSlot(key, headers);
-    this.#slots.delete(key);
-    this.#slots.set(key, slot);
-    if (this.#slots.size > maxSlots) this.#evict();
-    return slot;
+    const pooled = this.#sessions.get(key) ?? newPooledSession(key, headers);
+    this.#sessions.delete(key);
+    this.#sessions.set(key, pooled);
+    if (this.#sessions.size > maxSessions) this.#evict();
+    return pooled;
   }
 
   /** Runs `work` with an open session. Throws an MCP error, or the signal's reason. */
-  async use<T>(wanted: SessionSlot, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
-    // The pool may have been closed since the lookup. Adding the slot again lets the next `close` end its session.
-    const slot = this.#slots.get(wanted.key) ?? wanted;
-    this.#slots.set(slot.key, slot);
-    slot.busy += 1;
+  async use<T>(wanted: PooledSession, { signal, code = 'McpToolsetException' }: Use, work: Work<T>): Promise<T> {
+    // The pool may have been closed since the lookup. Adding it again lets the next `close` end its session.
+    const pooled = this.#sessions.get(wanted.key) ?? wanted;
+    this.#sessions.set(pooled.key, pooled);
+    pooled.busy += 1;
     try {
       for (let isSecond = false; ; isSecond = true) {
-        const before = slot.session;
-        const session = await this.#session(slot, signal);
+        const before = pooled.session;
+        const session = await this.#opened(pooled, signal);
         try {
           return await work(session);
         } catch (error) {
           signal.throwIfAborted();
           const failure = failureOf(error);
-          if (failure.isLost) this.#drop(slot, session);
+          if (failure.isLost) this.#drop(pooled, session);
           session.isSuspect ||= failure.isSuspect;
           if (isSecond || session !== before || !failure.isUnsent) {
             throw mcpError(code, this.#options.name, error);
@@ -90,7 +92,7 @@ export class SessionPool {
         }
       }
     } finally {
-      slot.busy -= 1;
+      pooled.busy -= 1;
     }
   }
 
@@ -98,53 +100,53 @@ export class SessionPool {
   async close(): Promise<void> {
     this.#stop.abort(new Error('The toolset is being closed'));
     this.#stop = new AbortController();
-    const slots = [...this.#slots.values()];
-    this.#slots.clear();
-    for (const slot of slots) if (slot.session) this.#drop(slot, slot.session);
-    await Promise.allSettled(slots.map((slot) => slot.opening));
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const pooled of sessions) if (pooled.session) this.#drop(pooled, pooled.session);
+    await Promise.allSettled(sessions.map((pooled) => pooled.opening));
     while (this.#closing.size > 0) await Promise.allSettled(this.#closing);
   }
 
-  async #session(slot: SessionSlot, signal: AbortSignal): Promise<McpSession> {
-    const { session } = slot;
+  async #opened(pooled: PooledSession, signal: AbortSignal): Promise<McpSession> {
+    const { session } = pooled;
     if (session?.isSuspect) {
       session.isSuspect = !(await session.isAlive({ signal, ms: Math.min(pingMs, this.#options.timeouts.connectMs) }));
     }
-    if (slot.session !== session) return this.#session(slot, signal);
+    if (pooled.session !== session) return this.#opened(pooled, signal);
     if (session?.isOpen && !session.isSuspect) return session;
-    if (session) this.#drop(slot, session);
-    slot.opening ??= this.#open(slot).finally(() => {
-      slot.opening = undefined;
+    if (session) this.#drop(pooled, session);
+    pooled.opening ??= this.#open(pooled).finally(() => {
+      pooled.opening = undefined;
     });
-    return abortable(slot.opening, signal);
+    return abortable(pooled.opening, signal);
   }
 
-  async #open(slot: SessionSlot): Promise<McpSession> {
-    const code = slot.hasConnected ? 'McpSessionInitializationException' : 'McpInitializationException';
-    const { backoff } = slot;
+  async #open(pooled: PooledSession): Promise<McpSession> {
+    const code = pooled.hasConnected ? 'McpSessionInitializationException' : 'McpInitializationException';
+    const { backoff } = pooled;
     if (backoff && performance.now() < backoff.until) throw backoff.error;
     const { signal } = this.#stop;
     const began = performance.now();
     try {
       const released = (done: Promise<void>): void => this.#track(done);
-      const session = await McpSession.open(this.#options, slot.headers, { signal, released });
+      const session = await McpSession.open(this.#options, pooled.headers, { signal, released });
       if (signal.aborted) {
         this.#track(session.close());
         throw signal.reason;
       }
-      slot.hasConnected = true;
-      slot.backoff = undefined;
-      slot.session = session;
+      pooled.hasConnected = true;
+      pooled.backoff = undefined;
+      pooled.session = session;
       return session;
     } catch (cause) {
       const error = mcpError(code, this.#options.name, cause);
-      slot.backoff = backoffAfter(error, began);
+      pooled.backoff = backoffAfter(error, began);
       throw error;
     }
   }
 
-  #drop(slot: SessionSlot, session: McpSession): void {
-    if (slot.session === session) slot.session = undefined;
+  #drop(pooled: PooledSession, session: McpSession): void {
+    if (pooled.session === session) pooled.session = undefined;
     this.#track(session.close());
   }
 
@@ -154,10 +156,10 @@ export class SessionPool {
   }
 
   #evict(): void {
-    for (const [key, slot] of this.#slots) {
-      if (slot.busy > 0 || slot.opening) continue;
-      this.#slots.delete(key);
-      if (slot.session) this.#drop(slot, slot.session);
+    for (const [key, pooled] of this.#sessions) {
+      if (pooled.busy > 0 || pooled.opening) continue;
+      this.#sessions.delete(key);
+      if (pooled.session) this.#drop(pooled, pooled.session);
       return;
     }
   }
@@ -171,7 +173,7 @@ export function backoffAfter(error: unknown, began: number): Backoff | undefined
   return { error, until: now + (now - began) };
 }
 
-const newSlot = (key: string, headers: Headers): SessionSlot => ({
+const newPooledSession = (key: string, headers: Headers): PooledSession => ({
   key,
   headers,
   session: undefined,

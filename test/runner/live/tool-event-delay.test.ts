@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { newEvent } from '../../../src/core/events/new-event.ts';
-import { TranscriptOrder } from '../../../src/runner/live/transcript-order.ts';
+import { ToolEventDelay } from '../../../src/runner/live/tool-event-delay.ts';
 import { type Event, newActions } from '../../../src/schemas/event.ts';
 
 const event = (fields: Partial<Event>): Event => newEvent({ invocationId: 'e' }, 'a', fields);
@@ -14,8 +14,8 @@ const text = event({ content: { role: 'model', parts: [{ text: 'hi' }] } });
 
 /** The order in which events come out that come in like this. */
 function ordered(...events: readonly Event[]): Event[] {
-  const order = new TranscriptOrder();
-  return [...events.flatMap((one) => order.add(one)), ...order.flush()];
+  const delay = new ToolEventDelay();
+  return [...events.flatMap((one) => delay.add(one)), ...delay.flush()];
 }
 
 it('keeps back what tools do until the question is written down', () => {

@@ -5,7 +5,7 @@ import { type Event, functionCalls, functionResponses } from '../../schemas/even
  * Delays the events of tools while a transcription is incomplete, so that the history reads question, tools, answer.
  * Urgent events (`isUrgent`) are never delayed, nor are the events before them.
  */
-export class TranscriptOrder {
+export class ToolEventDelay {
   readonly #held: Event[] = [];
   #isTranscribing = false;
 

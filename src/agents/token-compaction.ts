@@ -12,7 +12,7 @@ const charactersPerToken = 4;
  * Sums up all but the newest events once prompts have grown beyond the app's `tokenThreshold`. The summary is an event
  * for the history, which is only added to. A failed summary is logged, and repeated at the next step.
  */
-export async function tailCompaction(model: Model, ctx: RunContext): Promise<Event | undefined> {
+export async function tokenCompaction(model: Model, ctx: RunContext): Promise<Event | undefined> {
   const { tokenThreshold, eventRetentionSize, summarizer = llmSummarizer(model) } = ctx.app.eventsCompaction ?? {};
   if (tokenThreshold === undefined || eventRetentionSize === undefined) return undefined;
   const events = activeEvents(ctx.session.events);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { llmSummarizer } from '../../src/models/llm-summarizer.ts';
 import { scriptedModel } from '../../src/models/scripted/scripted.ts';
-import { windowToCompact } from '../../src/runner/compaction.ts';
+import { windowToCompact } from '../../src/runner/window-compaction.ts';
 import { textContent, textOf } from '../../src/schemas/content.ts';
 import { type Event, newActions } from '../../src/schemas/event.ts';
 import { open, runAll, say, saying, testRunner } from '../support/run.ts';
