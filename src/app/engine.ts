@@ -22,6 +22,7 @@ import { Runner } from '../runner/runner.ts';
 import { toolTrier } from '../runner/try-tool.ts';
 import { LeasedRunQueue } from '../runs/cluster/leased-queue.ts';
 import { RunService } from '../runs/run-service.ts';
+import type { Budgets } from '../schemas/budget.ts';
 import type { Prices } from '../schemas/prices.ts';
 import { type Databases, type OpenedServices, openServices } from '../services/open-services.ts';
 import { InMemoryUsage } from '../services/usage/in-memory.ts';
@@ -49,6 +50,8 @@ export interface Engine {
   readonly evaluations: Evaluations;
   /** What models cost, for estimates. */
   readonly prices: Prices;
+  /** What the operator lets runs use. */
+  readonly budgets: Budgets | undefined;
   readonly tryTool: ReturnType<typeof toolTrier>;
   /** Decides what callers see of what the code of authors throws. */
   readonly errors: ErrorPolicy;
@@ -153,6 +156,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     runs,
     evaluations,
     prices,
+    budgets: config.budgets,
     tryTool,
     errors,
   };

@@ -1,11 +1,18 @@
 import type { UsageMetadata } from '../schemas/event.ts';
 import type { Price, Prices } from '../schemas/prices.ts';
 
-/** The price of a model: the longest name that begins the model's, else the one named `*`. */
+/**
+ * The price of a model: that of the longest name that begins the model's name, or its part after the last `/`; else that
+ * of `*`.
+ */
 export function priceOf(model: string, table: Prices): Price | undefined {
-  const names = Object.keys(table).filter((name) => model.startsWith(name));
-  const best = names.toSorted((a, b) => b.length - a.length)[0] ?? '*';
-  return table[best];
+  return longestMatch(model, table) ?? longestMatch(model.slice(model.lastIndexOf('/') + 1), table) ?? table['*'];
+}
+
+function longestMatch(model: string, table: Prices): Price | undefined {
+  let best = '';
+  for (const name of Object.keys(table)) if (name.length > best.length && model.startsWith(name)) best = name;
+  return best === '' ? undefined : table[best];
 }
 
 /** What a call cost, in US dollars. */

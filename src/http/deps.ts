@@ -9,6 +9,7 @@ import type { Services } from '../core/services.ts';
 import type { Evaluations } from '../evaluation/evaluations.ts';
 import type { Authenticator } from '../identity/authenticator.ts';
 import type { ToolOutcome, ToolTrial } from '../runner/try-tool.ts';
+import type { Budgets } from '../schemas/budget.ts';
 import type { Content } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
 import type { LiveSpan, SpanChanges, TraceSummaries, TraceSummary } from '../schemas/extensions.ts';
@@ -214,6 +215,8 @@ export interface HttpDeps {
   readonly stores?: StoreKinds;
   /** For cost estimates in clients; absent: none. */
   readonly prices?: Prices;
+  /** What the operator lets runs use. Apps have budgets of their own. */
+  readonly budgets?: Budgets | undefined;
   /** Absent fields have their default. */
   readonly config?: Partial<HttpConfig>;
 }

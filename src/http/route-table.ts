@@ -27,6 +27,7 @@ import { sessionViewOperations } from './routes/session-views.ts';
 import { sessionOperations } from './routes/sessions.ts';
 import { traceListOperations } from './routes/trace-list.ts';
 import { traceOperations } from './routes/traces.ts';
+import { usageOperations } from './routes/usage.ts';
 import { isOff, refusal, type Surface } from './surface.ts';
 
 export interface TableContext extends HttpDeps {
@@ -67,6 +68,7 @@ export function routeTable(context: TableContext): Route[] {
       ...artifactOperations(services),
       ...artifactUploads(context),
       ...memoryOperations(services),
+      ...usageOperations(context),
     ]),
     ...meantFor('app-details', [
       ...appInfoOperations(loader),

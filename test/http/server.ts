@@ -12,6 +12,7 @@ import type { Authenticator } from '../../src/identity/authenticator.ts';
 import { LocalRunQueue } from '../../src/runner/queue/local-queue.ts';
 import type { Run } from '../../src/runner/run-events.ts';
 import { RunService } from '../../src/runs/run-service.ts';
+import type { Budgets } from '../../src/schemas/budget.ts';
 import { textContent } from '../../src/schemas/content.ts';
 import type { Event } from '../../src/schemas/event.ts';
 import type { Prices } from '../../src/schemas/prices.ts';
@@ -19,6 +20,7 @@ import type { RunRequest } from '../../src/schemas/run.ts';
 import { InMemoryArtifacts } from '../../src/services/artifacts/in-memory.ts';
 import { InMemoryMemories } from '../../src/services/memories/in-memory.ts';
 import { InMemorySessions } from '../../src/services/sessions/in-memory.ts';
+import { InMemoryUsage } from '../../src/services/usage/in-memory.ts';
 import { TraceRecorder } from '../../src/telemetry/recorder.ts';
 
 /** What a scripted run does: yields events, waits, throws. */
@@ -51,6 +53,7 @@ interface ServerOptions {
   readonly loader?: AgentLoader;
   readonly traces?: Partial<TraceReader>;
   readonly prices?: Prices;
+  readonly budgets?: Budgets;
   readonly artifacts?: ArtifactService;
   readonly tryTool?: HttpDeps['tryTool'];
   readonly authenticator?: Authenticator;
@@ -73,6 +76,7 @@ export async function server({
   loader = loaderOf(apps),
   traces = noTraces,
   prices = {},
+  budgets,
   artifacts = new InMemoryArtifacts(),
   tryTool,
   authenticator,
@@ -82,6 +86,7 @@ export async function server({
     sessions: new InMemorySessions(),
     artifacts,
     memories: new InMemoryMemories(),
+    usage: new InMemoryUsage(),
   };
   const logged: Logged[] = [];
   const log: Log = {
@@ -97,6 +102,7 @@ export async function server({
     runs: new RunService({ runner: { ...starter, enqueueLost }, queue: new LocalRunQueue(), services }),
     traces: traces instanceof TraceRecorder ? traces : { ...noTraces, ...traces },
     prices,
+    budgets,
     ...(tryTool && { tryTool }),
     authenticator,
     version: '1.2.3',
