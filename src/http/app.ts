@@ -55,6 +55,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     keepAliveTicks: config.keepAliveMs / tickMs,
     stallTicks: config.stallMs / tickMs,
     errors,
+    ...(authenticator && { expiryOf: (request: FastifyRequest) => principalOf(request)?.expiresAt }),
   };
   const live = new LiveSockets(config.livePingMs);
   const idleTicks = config.liveIdleMs / config.livePingMs;
@@ -86,7 +87,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   if (authenticator) {
     const logRefusal = refusalLog(deps.log);
     app.setErrorHandler((error, request, reply) => {
-      logRefusal(error, request, callerOf(request));
+      logRefusal(error, request, principalOf(request));
       sendProblem(error, request, reply);
     });
   } else {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, errorText } from '../../base/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Caller } from './caller.ts';
+import type { Principal } from '../../core/principal.ts';
 
 const refusals: ReadonlySet<ErrorCode> = new Set([
   'unauthenticated',
@@ -22,7 +22,7 @@ export function refusalLog(log: Pick<Log, 'warn'>, clock: () => number = () => p
   let allowance = linesPerSecond * 2;
   let countedAtMs = clock();
   let unlogged = 0;
-  return (error: unknown, request: FastifyRequest, { principal }: Caller): void => {
+  return (error: unknown, request: FastifyRequest, principal: Principal | undefined): void => {
     if (!(error instanceof AppError) || !refusals.has(error.code)) return;
     const nowMs = clock();
     allowance = Math.min(linesPerSecond * 2, allowance + ((nowMs - countedAtMs) / 1_000) * linesPerSecond);
@@ -36,7 +36,7 @@ export function refusalLog(log: Pick<Log, 'warn'>, clock: () => number = () => p
       {
         audit: 'refused',
         code: error.code,
-        principal: principal?.id,
+        ...(principal && { principal: principal.id }),
         ...(principal?.userId !== undefined && { userId: principal.userId }),
         method: request.method,
         path: request.url.split('?', 1)[0]?.slice(0, maxPathLength),

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from '@fastify/websocket';
 import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { AppError, describeError } from '../../base/errors.ts';
+import { longestTimerMs } from '../../base/timers.ts';
 import type { Log } from '../../core/log.ts';
 import type { LiveInput } from '../../core/model.ts';
 import { type Event, eventJson } from '../../schemas/event.ts';
@@ -23,6 +24,8 @@ export interface LiveLimits {
   readonly log: Log;
   /** Decides what the client sees of a run that fails. */
   readonly errors: ErrorPolicy;
+  /** When the client's credential expires, in milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
   /** The id of the upgrade request, for the log. */
   readonly requestId?: string;
 }
@@ -40,6 +43,7 @@ export class LiveConnection {
   #quietTicks = 0;
   #wake: (() => void) | undefined;
   #runTimer: NodeJS.Timeout | undefined;
+  readonly #expiry: NodeJS.Timeout | undefined;
 
   constructor(socket: WebSocket, tcp: Socket, limits: LiveLimits) {
     this.#socket = socket;
@@ -50,6 +54,10 @@ export class LiveConnection {
     socket.on('pong', this.#onPong);
     socket.once('close', this.#onClose);
     tcp.on('drain', this.#onDrain);
+    const restMs = (limits.expiresAt ?? Infinity) - Date.now();
+    if (restMs > longestTimerMs) return; // an idle connection does not live that long
+    const expire = (): void => this.close({ code: 1008, reason: 'The credential has expired' });
+    this.#expiry = setTimeout(expire, Math.max(0, restMs)).unref();
   }
 
   /** Runs the conversation, then closes the connection. Resolves when both have ended; never rejects. */
@@ -162,6 +170,7 @@ export class LiveConnection {
 
   readonly #onClose = (): void => {
     this.#tcp.off('drain', this.#onDrain);
+    clearTimeout(this.#expiry);
     const isExpected = this.#isOver;
     this.#isOver = true;
     this.#onDrain();

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPolicy } from '../../base/error-policy.ts';
-import type { AppError } from '../../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { endOfIteration } from '../../base/event-loop.ts';
 import type { StreamedEvent } from '../../core/runs.ts';
 import { eventJson, storedEventJson } from '../../schemas/event.ts';
@@ -30,6 +30,8 @@ export interface SseOptions {
   readonly stallTicks: number;
   /** Decides what clients see of a run that fails. */
   readonly errors: ErrorPolicy;
+  /** When the credential of a request expires, in milliseconds since the epoch. Absent: no request has one. */
+  expiryOf?(request: FastifyRequest): number | undefined;
 }
 
 /**
@@ -95,6 +97,8 @@ export async function sendFrames(
   }
 }
 
+const expired = (): AppError => new AppError('unauthenticated', 'The credential has expired');
+
 const failureText = (error: AppError): string => `data: ${JSON.stringify(errorFrame(error))}\n\n`;
 
 /**
@@ -110,6 +114,7 @@ export class EventStream implements Tickable {
   #isFull = false;
   readonly #response: ServerResponse;
   readonly #options: SseOptions;
+  readonly #expiresAt: number | undefined;
   /** Ticks since the last frame was sent, and since the client last read. */
   #quietTicks = 0;
   #unreadTicks = 0;
@@ -119,6 +124,7 @@ export class EventStream implements Tickable {
     const response = reply.raw;
     this.#response = response;
     this.#options = options;
+    this.#expiresAt = options.expiryOf?.(reply.request);
     reply.hijack();
     response.on('drain', this.#onReady);
     response.on('error', this.#onReady); // a write to a closed socket: `close` follows
@@ -161,12 +167,25 @@ export class EventStream implements Tickable {
 
   tick(): void {
     this.#quietTicks += 1;
-    if (this.#isFull) {
+    if (this.#expiresAt !== undefined && Date.now() >= this.#expiresAt) {
+      this.#expire();
+    } else if (this.#isFull) {
       this.#unreadTicks += 1;
       if (this.#unreadTicks >= this.#options.stallTicks) this.#response.destroy();
     } else if (this.#quietTicks >= this.#options.keepAliveTicks) {
       this.send(': keep-alive\n\n');
     }
+  }
+
+  /** Ends the stream with an error; to the run it is as if the client left. */
+  #expire(): void {
+    if (this.#isOver) return;
+    this.send(failureText(expired()));
+    this.flush();
+    this.#isOver = true;
+    const { socket } = this.#response;
+    if (socket && !this.#isFull) socket.destroySoon();
+    else this.#response.destroy();
   }
 
   readonly #onReady = (): void => {

@@ -43,13 +43,13 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log, error
         reply.header('upgrade', 'websocket');
         throw new AppError('upgrade_required', 'Open a WebSocket here: this path answers no plain request');
       },
-      accept(socket, request) {
+      accept(socket, request, { principal }) {
         const run = readLiveQuery(request.query, defaultApp);
         if (typeof run === 'string') {
           socket.close(1008, fitted(run));
           return;
         }
-        const limits = { idleTicks, log, errors, requestId: request.id };
+        const limits = { idleTicks, log, errors, requestId: request.id, expiresAt: principal?.expiresAt };
         const connection = new LiveConnection(socket, request.raw.socket, limits);
         live.add(
           connection,

@@ -171,6 +171,8 @@ it('tells a caller without a credential nothing of which addresses there are', a
     const answer = await call(undefined, operation);
     expect([operation, answer.status, answer.headers.get('www-authenticate')]).toEqual([operation, 401, 'Bearer']);
   }
+  expect((await call('bob', 'HEAD /apps/demo/users/ada/sessions')).status).toBe(403);
+  expect((await call('bob', 'HEAD /apps/demo/users/%61da/sessions')).status).toBe(403);
   expect((await call('ada', 'GET /nowhere')).status).toBe(404);
   expect((await call('ada', 'PUT /run')).status).toBe(405);
   expect((await call(undefined, 'HEAD /health')).status).toBe(200);
