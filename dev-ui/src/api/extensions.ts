@@ -1,3 +1,4 @@
+import type { UsageReport } from '../../../src/schemas/budget.ts';
 import type { Content } from '../../../src/schemas/content.ts';
 import type {
   AgentGraph,
@@ -17,6 +18,10 @@ import { sessionPath } from './sessions.ts';
 // Endpoints that ADK does not have: docs/extensions.md.
 
 export const readCapabilities = (signal?: AbortSignal): Promise<Capabilities> => getJson('capabilities', signal);
+
+/** The budgets that apply to a session, and what is used of them. */
+export const readUsage = (key: SessionKey, signal?: AbortSignal): Promise<UsageReport> =>
+  getJson(`${sessionPath(key)}/usage`, signal);
 
 export const readAgentGraph = (app: string, signal?: AbortSignal): Promise<AgentGraph> =>
   getJson(path`apps/${app}/agent-graph`, signal);

@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import type { EventLog } from '../log/event-log.ts';
 import { addTokens, noTokens, type Tokens } from '../log/turns.ts';
 import { shownCount, shownDuration } from '../parts/numbers.ts';
+import { BudgetUse } from './budget.tsx';
 import { Cost } from './cost.tsx';
 import { useLogVersion } from './current.ts';
 import type { Workspace } from './workspace.ts';
@@ -25,7 +26,7 @@ function sumsOf(log: EventLog): Sums {
   return { tokens, byModel, ms: seconds * 1_000 };
 }
 
-/** Events, tokens, cost and time of the whole session. */
+/** Events, tokens, cost, budget and time of the whole session. */
 export function SessionSums({ workspace }: { readonly workspace: Workspace }) {
   const version = useLogVersion(workspace);
   const { log } = workspace;
@@ -44,6 +45,7 @@ export function SessionSums({ workspace }: { readonly workspace: Workspace }) {
         </span>
       )}
       <Cost byModel={byModel} />
+      <BudgetUse workspace={workspace} />
       {ms > 0 && <span title="Total time of all runs">{shownDuration(ms)}</span>}
     </span>
   );
