@@ -5,8 +5,9 @@ import { hasHook, reviewEvent } from '../core/hooks.ts';
 import type { Agent, RunContext, Tool, ToolContext } from '../core/runtime.ts';
 import { textContent, textOf } from '../schemas/content.ts';
 import type { Event } from '../schemas/event.ts';
-import { keyOf, type State, writable } from '../schemas/session.ts';
+import { keyOf, writable } from '../schemas/session.ts';
 import { InMemorySessions } from '../services/sessions/in-memory.ts';
+import { withoutTemp } from '../services/sessions/state-scopes.ts';
 import { type ValueSchema, valueSchema } from '../tools/value-schema.ts';
 import { definitionOf } from './definition/llm-definition.ts';
 import { checkText } from './output-schema.ts';
@@ -143,9 +144,6 @@ async function ownSessionContext(spec: AgentToolSpec, message: string, caller: T
     signal: caller.signal,
   };
 }
-
-const withoutTemp = (state: State): State =>
-  Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith('temp:')));
 
 /** Copies the event's changes of state and artifacts to the caller. */
 function copyChanges({ actions }: Event, caller: ToolContext): void {

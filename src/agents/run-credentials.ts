@@ -1,7 +1,7 @@
 import { deepFreeze, define, isJsonObject, type JsonObject } from '../base/json.ts';
 import type { ReadonlySession, Session } from '../schemas/session.ts';
 
-/** The users' credentials, by the run's session object. Not in the state, because clients can write state. */
+/** The users' credentials of a run, by its session object. Not in the state, because clients can write state. */
 const credentials = new WeakMap<ReadonlySession, Map<string, JsonObject>>();
 
 /** Keeps a credential for the rest of the invocation and shows it in the state, as ADK does. It is never stored. */

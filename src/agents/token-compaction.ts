@@ -1,5 +1,4 @@
 import { errorText } from '../base/errors.ts';
-import { activeEvents } from '../core/events/history.ts';
 import { newEvent } from '../core/events/new-event.ts';
 import type { Model } from '../core/model.ts';
 import type { RunContext } from '../core/runtime.ts';
@@ -9,13 +8,15 @@ import { type Event, functionCalls, functionResponses, newActions } from '../sch
 const charactersPerToken = 4;
 
 /**
- * Sums up all but the newest events once prompts have grown beyond the app's `tokenThreshold`. The summary is an event
+ * Token compaction (`tokenThreshold`, `eventRetentionSize`), before a model call: sums up all but the newest events once
+ * prompts have grown beyond the threshold. The other kind, after a run, is `runner/window-compaction.ts`;
+ * `request/edited-history.ts` decides what a model sees of either. The summary is an event
  * for the history, which is only added to. A failed summary is logged, and repeated at the next step.
  */
 export async function tokenCompaction(model: Model, ctx: RunContext): Promise<Event | undefined> {
   const { tokenThreshold, eventRetentionSize, summarizer = llmSummarizer(model) } = ctx.app.eventsCompaction ?? {};
   if (tokenThreshold === undefined || eventRetentionSize === undefined) return undefined;
-  const events = activeEvents(ctx.session.events);
+  const { events } = ctx.session;
   const at = events.findLastIndex(({ actions }) => actions.compaction !== undefined);
   const previous = events[at];
   const covered = previous?.actions.compaction?.endTimestamp ?? 0;

@@ -160,5 +160,8 @@ export interface RunStore {
 /** How many runs are taken over together: there may be more. */
 export const takeOverBatch = 50;
 
+/** How long the key of an idempotent request is known, in every store and in a process without one. */
+export const keyLifetimeMs = 24 * 60 * 60_000;
+
 /** How long a replica keeps its runs without a heartbeat. With less, a busy machine would count as dead. */
 export const leaseMs = 6_000;

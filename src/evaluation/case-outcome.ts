@@ -6,7 +6,8 @@ import { couldNotBeEvaluated } from './metrics/metric.ts';
 export type Outcome = 'passed' | 'failed' | 'error';
 
 /**
- * The outcome of a case for CI: a metric that could not be evaluated is an error, although ADK ignores it; a case whose
+ * The outcome of a case for CI, and how reports word it. Whether a score passes is decided in `metrics/metric.ts`
+ * (`statusOf`), whether a case does in `case-result.ts` (`finalStatus`). Here a metric that could not be evaluated is an error, although ADK ignores it; a case whose
  * values are only reported passes.
  */
 export function outcomeOf({

@@ -11,6 +11,7 @@ import { asUserMessage, modelPartIn } from '../schemas/content-schema.ts';
 import type { Content } from '../schemas/content.ts';
 import { type Event, newActions } from '../schemas/event.ts';
 import { generation, keyOf, type Session, type SessionKey, type State } from '../schemas/session.ts';
+import { applyDelta } from '../services/sessions/state-scopes.ts';
 import { sessionNotFound } from './queue/run-queue.ts';
 
 export interface ForkRequest {
@@ -24,7 +25,7 @@ export interface ForkRequest {
   readonly content?: Content | undefined;
   /** Whether `content` may replace a user's message only, and not an agent's event. */
   readonly userEventsOnly?: boolean | undefined;
-  /** Merged into the state after the last kept event; `null` deletes a key. */
+  /** Merged into the state after the last kept event; `null` and the removal marker delete a key. */
   readonly state?: State | undefined;
 }
 
@@ -39,13 +40,13 @@ export async function forkSession(services: Services, key: SessionKey, request: 
   const events = activeEvents(session.events);
   const kept = events.slice(0, keptCount(events, request));
   const initial = (await services.sessions.initialState?.(session)) ?? {};
-  const own = ownState(session.state);
+  const atEnd = ownState(session.state);
   await yieldWhenDue();
-  const before = applyDelta(own, stateDeltaBackTo(events, kept.length, initial));
+  applyDelta(atEnd, stateDeltaBackTo(events, kept.length, initial));
   await yieldWhenDue();
-  const wished = request.state ? applyDelta(before, request.state) : before;
+  applyDelta(atEnd, request.state ?? {});
   await yieldWhenDue();
-  const state = stateBefore(wished, kept, initial);
+  const state = stateBefore(atEnd, kept, initial);
   const imported = importedCount(kept);
   changeLast(kept, request);
   await yieldWhenDue();
@@ -152,13 +153,6 @@ function stateBefore(state: State, events: readonly Event[], initial: State): St
   for (const key in state) if (!written.has(key)) define(before, key, state[key]);
   for (const key in initial) if (written.has(key)) define(before, key, initial[key]);
   return before;
-}
-
-function applyDelta(state: State, delta: State): State {
-  const applied: State = {};
-  for (const key in state) if (!Object.hasOwn(delta, key) && state[key] !== null) define(applied, key, state[key]);
-  for (const key in delta) if (delta[key] !== null) define(applied, key, delta[key]);
-  return applied;
 }
 
 /** The newest version of each session artifact that the events saved. */

@@ -343,7 +343,7 @@ export class Runner {
   }
 }
 
-/** The session without its rewound events. */
+/** The session without its rewound events: no agent, summary or callback of a run sees them. */
 function withoutRewound(session: Session): Session {
   return wasRewound(session) ? { ...session, events: [...activeEvents(session.events)] } : session;
 }

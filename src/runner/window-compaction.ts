@@ -6,9 +6,11 @@ import { type Event, newActions } from '../schemas/event.ts';
 import { writable } from '../schemas/session.ts';
 
 /**
- * Sliding-window compaction, asked after each successful run: once `compactionInterval` invocations are not covered by
- * a summary, they and the `overlapSize` covered ones before them are summarised in an event of their own. History is
- * only added to; building the contents of a model call puts the summary in the place of what it covers.
+ * Sliding-window compaction (`compactionInterval`, `overlapSize`), after each successful run: once `compactionInterval`
+ * invocations are not covered by a summary, they and the `overlapSize` covered ones before them are summarised in an event
+ * of their own. History is only added to. The other kind of compaction, before a model call, is
+ * `agents/token-compaction.ts`; `agents/request/edited-history.ts` decides what a model sees of either. The session of a run
+ * lacks the events that a rewind hides (`withoutRewound` in `runner.ts`), so no summary contains them.
  */
 export async function compactAfterRun(ctx: RunContext, summarizer: EventsSummarizer): Promise<Event | undefined> {
   const window = windowToCompact(ctx.session.events, ctx.app.eventsCompaction ?? {});

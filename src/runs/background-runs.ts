@@ -1,4 +1,5 @@
 import type { AppError } from '../base/errors.ts';
+import { keyLifetimeMs } from '../core/run-store.ts';
 import type { RunKey } from '../core/runs.ts';
 import type { RunEventLog } from '../runner/queue/event-log.ts';
 import type { Run } from '../schemas/run-record.ts';
@@ -6,7 +7,6 @@ import type { SessionKey } from '../schemas/session.ts';
 
 /** Ended runs that are kept. */
 const maxEnded = 1_000;
-const keyLifetimeMs = 24 * 60 * 60_000;
 
 /** A request with an idempotency key. */
 export interface KeyedRequest {

@@ -5,6 +5,9 @@ import type { SessionKey } from '../schemas/session.ts';
 import type { KeyedRequest, BackgroundRun, BackgroundRuns } from './background-runs.ts';
 import type { SharedRuns } from './cluster/shared-runs.ts';
 
+// What a request with a known key gets. When two requests count as equal is decided by `keyedRequest` in run-records.ts, and
+// how long a key is known by `keyLifetimeMs` in core/run-store.ts.
+
 interface Known {
   readonly background: BackgroundRuns;
   readonly sharedRuns: SharedRuns | undefined;

@@ -104,6 +104,20 @@ it('forks with a state of its own, also over what the history wrote', async () =
   expect((await services.sessions.getSession(key))?.state).toEqual({ plan: 'A', kept: 1, gone: 2, more: 3 });
 });
 
+it('deletes keys of the state by null and by the removal marker, in its request and in the events it keeps', async () => {
+  const removed = '__ADK_SENTINEL_REMOVED__';
+  const { runner, key, services } = await testRunner(forecaster());
+  const owner = { appName: key.appName, userId: key.userId };
+  const session = await services.sessions.createSession(owner, { state: { plan: 'A', note: 'B', left: 'C' } });
+  const actions = { ...newActions(), stateDelta: { left: removed } };
+  await services.sessions.appendEvent(session, newEvent({ invocationId: 'e-1' }, 'root', { actions }));
+
+  const fork = await runner.fork(keyOf(session), { state: { plan: removed, note: null } });
+
+  expect(fork.state).toEqual({});
+  expect(await services.sessions.initialState?.(fork)).toEqual({ left: 'C' });
+});
+
 it('leads back to the state a session was created with, in forks, their forks, and rewinds', async () => {
   const { runner, services } = await testRunner(forecaster());
   const owner = { appName: 'app', userId: 'u' };

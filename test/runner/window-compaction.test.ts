@@ -67,6 +67,26 @@ it('adds a summary to the session after a run, and none when the summarizer has 
   expect(summaries[0]).toMatchObject({ startTimestamp: events[0]?.timestamp, endTimestamp: events[1]?.timestamp });
 });
 
+it('sums up nothing that a rewind hides, neither its words nor its place in the count', async () => {
+  const said: string[] = [];
+  const summarizer = {
+    async summarize(events: readonly Event[]) {
+      said.push(events.map(({ content }) => textOf(content)).join('|'));
+      return textContent('model', 'They greeted.');
+    },
+  };
+  const eventsCompaction = { compactionInterval: 2, overlapSize: 1, summarizer };
+  const { runner, key } = await testRunner(saying('hello'), { app: { eventsCompaction } });
+  const [hidden] = await runAll(runner, say(key, 'the password'));
+  await runner.rewind(key, hidden!.invocationId);
+
+  await runAll(runner, say(key, 'hi'));
+  expect(said).toEqual([]);
+  await runAll(runner, say(key, 'again'));
+
+  expect(said).toEqual(['hi|hello|again|hello']);
+});
+
 it('lets an answer stand when the summary fails', async () => {
   const summarizer = { summarize: () => Promise.reject(new Error('no model')) };
   const eventsCompaction = { compactionInterval: 1, overlapSize: 0, summarizer };

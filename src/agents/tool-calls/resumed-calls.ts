@@ -145,7 +145,8 @@ async function readConfirmation(response: JsonObject): Promise<ToolConfirmation 
 }
 
 /**
- * Puts the credential where tools find it during this invocation, and nowhere else. It came with the message and was not
+ * Puts the credential where tools find it during this invocation, and nowhere else. `credentials.exchange` exchanges the
+ * answer to a request that a tool made by itself, and leaves that of a CredentialSource to it. The answer came with the message and was not
  * stored: an invocation that lost its server has none, so the tool asks again.
  */
 async function acceptCredential(

@@ -15,7 +15,10 @@ const maxInstanceLength = 512;
 /** Bytes of a refused body that are read to keep its connection open. */
 const maxRest = 64 * 1024 * 1024;
 
-/** Sends every thrown error as an RFC 9457 problem. The only place where errors become responses. */
+/**
+ * Sends every error thrown in Fastify as an RFC 9457 problem. Two kinds of errors are sent elsewhere: `client-errors.ts`
+ * responds to data that Node could not parse as a request, and `sse.ts` sends an error on a stream that has begun.
+ */
 export function problemSender(log: Log, errors: ErrorPolicy) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = thrown === request.raw.errored ? bodyBrokeOff(thrown) : errors.report(asAppError(thrown));

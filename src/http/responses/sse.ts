@@ -26,7 +26,7 @@ export interface SseOptions {
   readonly ticker: Ticker;
   /** Ticks without a frame before a comment is sent. */
   readonly keepAliveTicks: number;
-  /** Ticks without reading before the client is disconnected. */
+  /** Ticks without reading before the client is disconnected: `stallMs` in `deps.ts`, 60 s. */
   readonly stallTicks: number;
   /** Decides what clients see of a run that fails. */
   readonly errors: ErrorPolicy;
@@ -102,8 +102,9 @@ const expired = (): AppError => new AppError('unauthenticated', 'The credential 
 const failureText = (error: AppError): string => `data: ${JSON.stringify(errorFrame(error))}\n\n`;
 
 /**
- * Writes an event stream. All frames sent before the next tick leave in one write; a single frame leaves at once. A write
- * never contains part of a frame.
+ * Writes an event stream. All frames sent until the next `process.nextTick` leave in one write; a single frame leaves at
+ * once. A write never contains part of a frame. `tick`, `quietTicks` and `stallTicks` mean another thing: the intervals of
+ * the one timer of all streams (`Ticker`), which sends keep-alive comments and disconnects clients that do not read.
  */
 export class EventStream implements Tickable {
   previous: Tickable | undefined = undefined;

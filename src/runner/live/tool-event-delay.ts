@@ -3,6 +3,7 @@ import { type Event, functionCalls, functionResponses } from '../../schemas/even
 
 /**
  * Delays the events of tools while a transcription is incomplete, so that the history reads question, tools, answer.
+ * It changes no transcription: when one is complete is decided by the model's connection (`gemini-live-messages.ts`).
  * Urgent events (`isUrgent`) are never delayed, nor are the events before them.
  */
 export class ToolEventDelay {

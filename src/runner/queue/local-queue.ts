@@ -25,8 +25,8 @@ interface SessionRuns {
 }
 
 /**
- * Decides, within one process, what happens when a run comes while its session has an active one: it waits, is rejected, or
- * preempts. Sessions never wait for each other.
+ * Carries out the rules of run-queue.ts within one process: a run that comes while its session has an active one waits, is
+ * rejected, or preempts: then `#enter` aborts the active run. Sessions never wait for each other.
  */
 export class LocalRunQueue implements RunQueue {
   readonly #sessions = new Map<string, SessionRuns>();

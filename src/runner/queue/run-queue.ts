@@ -7,8 +7,9 @@ import type { SessionKey } from '../../schemas/session.ts';
 import type { WritePermit } from './fenced-stores.ts';
 import type { RunOutput } from './run-output.ts';
 
-// Decides which run goes before which (`admissionRule`). How runs wait for each other is decided by the two queues:
-// local-queue.ts within one process, runs/cluster/leased-queue.ts between servers that share a database.
+// Decides whether a run may join the queue, which run goes before which (`admissionRule`), and whether it preempts the
+// active one (`preempts`). The two queues carry it out: local-queue.ts within one process (`#enter` aborts the preempted
+// run), runs/cluster/leased-queue.ts between servers that share a database.
 
 /** A run that requests its session. */
 export interface QueueRequest {

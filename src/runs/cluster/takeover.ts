@@ -33,7 +33,11 @@ const pollMs = 500;
 /** Against poison runs: a run that lost its owner so often more than it stored events may be what kills them. */
 const maxTakeoversWithoutProgress = 10;
 
-/** Takes over runs whose owner died, and decides for each whether it is resumed or ended. */
+/**
+ * Takes over runs whose owner died, and decides for each whether it is resumed or ended. Which server counts as dead is
+ * decided by the database: `lostRunsStatement` in `services/runs/postgres-statements.ts`, `takeOver` in
+ * `services/runs/sqlite.ts`, both with `leaseMs` of `core/run-store.ts`.
+ */
 export class RunTakeover {
   readonly #options: TakeoverOptions;
   /** Runs that are resumed, which the queue may not know yet. */

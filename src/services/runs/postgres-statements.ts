@@ -1,7 +1,8 @@
-import { ranks } from '../../core/run-store.ts';
+import { keyLifetimeMs, ranks } from '../../core/run-store.ts';
 import type { RunKey } from '../../core/runs.ts';
 import { forgottenAtOnce, isEnded } from './run-rows.ts';
 
+// The names of the columns: run-rows.ts.
 // A statement that changes the order of a session's runs locks the session's row first: that row serializes them.
 
 const msOf = (column: string): string => `floor(extract(epoch from ${column}) * 1000)`;
@@ -115,12 +116,12 @@ export const findStatement = `select ${runColumns} from sessions s join agent_ru
 /** $1 app, $2 user, $3 session, $4 key */
 export const findByKeyStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num
   where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.idempotency_key = $4
-    and r.created_at > now() - interval '24 hours'`;
+    and r.created_at > now() - interval '${keyLifetimeMs} milliseconds'`;
 
 /** $1 app, $2 user, $3 session, $4 key */
 export const forgetKeyStatement = `update agent_runs r set idempotency_key = null from sessions s
   where s.id = $3 and s.app_name = $1 and s.user_id = $2 and r.session_num = s.num and r.idempotency_key = $4
-    and r.created_at <= now() - interval '24 hours'`;
+    and r.created_at <= now() - interval '${keyLifetimeMs} milliseconds'`;
 
 /** $1 app, $2 user, $3 session, $4 limit */
 export const listStatement = `select ${runColumns} from sessions s join agent_runs r on r.session_num = s.num

@@ -4,6 +4,9 @@ import type { RunKind, StoredRun } from '../../core/run-store.ts';
 import { RunStatus } from '../../schemas/run-record.ts';
 import type { SessionKey } from '../../schemas/session.ts';
 
+// The columns of `agent_runs` keep names older than those of the code: `home` = the owner (a replica), `front` = `Rank`,
+// `takes_back` = `rollbackOf`, `attempts` = takeovers, and the kind `hold` = `exclusive`.
+
 /** A run as selected in both databases. Times are in seconds. */
 export interface RunRow {
   readonly rowId: string;

@@ -15,7 +15,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { WriteContext } from '../sqlite/dialect.ts';
 import { forgottenAtOnce, isEnded, kindColumn, refusal, rowIdOf } from './run-rows.ts';
 
-// The writes of runs in SQLite. They run in the writer thread, within a transaction.
+// The writes of runs in SQLite; the names of the columns: run-rows.ts. They run in the writer thread, within a transaction.
 
 const isOpen = `state in ('queued', 'running')`;
 /** The order of a session's runs: the active one, then the highest rank (`front`), then first in, first out. */

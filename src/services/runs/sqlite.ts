@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type {
-  TakenOverRun,
-  StartedRun,
-  CancelRequest,
-  NewRun,
-  EnqueuedRun,
-  AdmissionRule,
-  RunEnd,
-  RunRef,
-  RunStore,
-  StoredRun,
+import {
+  keyLifetimeMs,
+  type TakenOverRun,
+  type StartedRun,
+  type CancelRequest,
+  type NewRun,
+  type EnqueuedRun,
+  type AdmissionRule,
+  type RunEnd,
+  type RunRef,
+  type RunStore,
+  type StoredRun,
 } from '../../core/run-store.ts';
 import type { RunKey } from '../../core/runs.ts';
 import type { CollectOptions } from '../../core/services.ts';
@@ -21,8 +22,6 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteDatabase } from '../sqlite/database.ts';
 import { forgottenAtOnce, kindOf, newSecret, type RunRow, storedRun } from './run-rows.ts';
 import { endedRuns, oddRun } from './sqlite-writes.ts';
-
-const keyLifetimeMs = 24 * 60 * 60_000;
 
 const columns = `r.id as rowId, r.session_num as sessionNumber, r.invocation_id as runId, s.app_name as appName,
   s.user_id as userId, s.id as sessionId, r.state, r.error, r.home as ownerId, r.fingerprint, r.created_at / 1000.0 as createdAt,

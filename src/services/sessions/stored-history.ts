@@ -8,7 +8,7 @@ import type { ListEventsResponse } from '../../schemas/records.ts';
 import type { GetSessionConfig } from '../../schemas/session.ts';
 import { withoutTemp } from './state-scopes.ts';
 
-/** The event in its stored form: frozen, without `temp:` keys. May freeze and use the given object. */
+/** The event in its stored form: frozen, and without `temp:` keys, whatever the store. May freeze and use the given object. */
 export function storedEvent(event: Event): Event {
   const delta = event.actions.stateDelta;
   const kept = withoutTemp(delta);

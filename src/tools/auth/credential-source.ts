@@ -132,6 +132,11 @@ export class CredentialSource {
     return undefined;
   }
 
+  /**
+   * Exchanges the user's answer to this source's own request. The run has passed that answer on unchanged
+   * (`credentialExchanger`): only the source has the client's secret. For requests that tools make by themselves, the run
+   * exchanges the answer (`acceptCredential` in `agents/tool-calls/resumed-calls.ts`).
+   */
   async #fromAnswer(ctx: CredentialContext): Promise<AuthCredential | undefined> {
     const answer = ctx.getAuthResponse(publicAuthConfig(this.config));
     const given = answer && credentialInAnswer(answer);
