@@ -13,7 +13,7 @@ const long = [
   'test/app/packed-package.test.ts',
   'test/chaos/**/*.test.ts',
   'test/code/{memory,python/*}.test.ts',
-  'test/dev-ui/{accessibility,artifacts,branches,evals,graph,hostile,keyboard,live,memory,repeat,runs,sessions}.test.ts',
+  'test/dev-ui/{accessibility,artifacts,branches,evals,graph,hostile,keyboard,live,login,memory,repeat,runs,sessions}.test.ts',
   'test/dev-ui/{starting,state,time-and-waste,tools,trace}.test.ts',
   'test/durability/{kill,outage}.test.ts',
 ];

@@ -9,6 +9,14 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import { preload } from './app/preload.ts';
 
-preload();
-const root = document.querySelector('#root');
-if (root) createRoot(root).render(<App />);
+const element = document.querySelector('#root');
+if (element) {
+  const root = createRoot(element);
+  const open = (): void => {
+    preload();
+    root.render(<App />);
+  };
+  // The server writes this into its page when it knows its callers.
+  if (document.documentElement.dataset['callers'] !== 'known') open();
+  else void import('./app/login/gate.tsx').then(({ openLoggedIn }) => openLoggedIn(root, open));
+}

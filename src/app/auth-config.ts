@@ -100,6 +100,33 @@ const TrustedProxy = z.strictObject({
   defaultRoles: setting(list(Role).default(['user']), 'Roles of every user whom the proxy names', { value: 'ROLE' }),
 });
 
+const Login = z.strictObject({
+  issuer: setting(url.optional(), 'OpenID Connect issuer at which users of the web UI log in', {
+    value: 'URL',
+    shown: 'none',
+  }),
+  clientId: setting(text('must be a client id').optional(), 'Client id of this server at that issuer', {
+    value: 'TEXT',
+    shown: 'none',
+  }),
+  clientSecret: setting(text('must be a text').optional(), 'Client secret; without one the client is a public one', {
+    value: 'TEXT',
+    shown: 'none',
+  }),
+  redirectUri: setting(
+    url.refine((value) => value.endsWith('/auth/callback'), { error: 'must end with /auth/callback' }).optional(),
+    'Address of /auth/callback as browsers see it; with https the cookies of logins are limited to https',
+    { value: 'URL', shown: 'made of the Host header' },
+  ),
+  scopes: setting(list(text('must be a scope')).default(['openid', 'profile', 'email']), 'Scopes to ask for', {
+    value: 'SCOPE',
+  }),
+  ttl: setting(time(30 * 86_400_000).default(8 * 3_600_000), 'Time after which users of the web UI must log in again', {
+    value: 'TIME',
+    shown: '8h',
+  }),
+});
+
 export const Auth = z.strictObject({
   keys: setting(
     text('must be a file').optional(),
@@ -112,11 +139,12 @@ export const Auth = z.strictObject({
     { value: 'JSON', shown: 'none' },
   ),
   trustedProxy: TrustedProxy.prefault({}),
+  login: Login.prefault({}),
 });
 
 /** The value of `auth.keys` that is no file. */
 export const databaseKeys = 'database';
 
 /** Whether the settings name a way to know callers. */
-export const isAuthConfigured = ({ keys, jwt, trustedProxy }: z.infer<typeof Auth>): boolean =>
-  keys !== undefined || jwt.length > 0 || trustedProxy.addresses.length > 0;
+export const isAuthConfigured = ({ keys, jwt, trustedProxy, login }: z.infer<typeof Auth>): boolean =>
+  keys !== undefined || jwt.length > 0 || trustedProxy.addresses.length > 0 || login.issuer !== undefined;

@@ -30,15 +30,16 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
   const { apps, databases, runStore, ...engine } = composeEngine(config, options);
   const { runner, runs } = engine;
   const closing = new AbortController();
-  const authenticator = await openAuthenticator(config, {
+  const callers = await openAuthenticator(config, {
     databases,
     log,
     closing: closing.signal,
     authenticate: handedIn?.authenticate,
+    secret: engine.secret,
   });
   const app = await buildApp({
     ...engine,
-    authenticator,
+    ...callers,
     version,
     log,
     requestCounts: handedIn?.sessions ? undefined : requestCountsAt(config.sessionService, databases),
@@ -49,7 +50,7 @@ export async function compose(config: Config, options: ComposeOptions): Promise<
     },
     config: httpConfigOf(config, apps, {
       agents: handedIn ? handedIn.folders[0] : config.agents,
-      callersKnown: authenticator !== undefined,
+      callersKnown: callers !== undefined,
     }),
   });
   runs.start();

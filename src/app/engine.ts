@@ -53,6 +53,8 @@ export interface Engine {
   /** What the operator lets runs use. */
   readonly budgets: Budgets | undefined;
   readonly tryTool: ReturnType<typeof toolTrier>;
+  /** The secret of this server and its replicas. */
+  readonly secret: ServerSecret;
   /** Decides what callers see of what the code of authors throws. */
   readonly errors: ErrorPolicy;
 }
@@ -122,6 +124,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     log: isTerminal ? undefined : log,
   });
   const prices = loadPrices(config.prices);
+  const secret = secretOf(config, store);
   const environment = {
     loader,
     services,
@@ -130,7 +133,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     traces,
     log,
     errors,
-    credentials: credentialExchanger(secretOf(config, store)),
+    credentials: credentialExchanger(secret),
     runConfig: {
       maxLlmCalls: config.maxLlmCalls,
       toolTimeoutMs: config.toolTimeout,
@@ -158,6 +161,7 @@ export function composeEngine(config: Config, { env, log, handedIn, isTerminal =
     prices,
     budgets: config.budgets,
     tryTool,
+    secret,
     errors,
   };
 }
@@ -168,7 +172,7 @@ export const yamlAccessLimits = ({ dev, allowConfigPrivateHosts, allowConfigCred
   machineCredential: allowConfigCredentials ? 'anywhere' : dev ? 'nowhere' : 'google',
 });
 
-/** The key that signs user sign-ins: configured, or generated once for the database, or for this process. */
+/** The key that signs user sign-ins and seals the cookies of logins: configured, or generated once for the database, or for this process. */
 function secretOf({ secret }: Config, store: RunStore | undefined): ServerSecret {
   if (secret !== undefined) return () => Promise.resolve(secret);
   if (!store) return processSecret;

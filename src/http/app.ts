@@ -24,6 +24,7 @@ import { readJsonBody } from './requests/json-body.ts';
 import { registerUploads } from './requests/uploads.ts';
 import { Ticker } from './responses/ticker.ts';
 import { type Route, routeTable } from './route-table.ts';
+import { pagesAccess } from './routes/dev-ui.ts';
 import { isLivePath } from './routes/live.ts';
 import { showsThrown } from './surface.ts';
 import { unknownRoute } from './unknown-route.ts';
@@ -83,7 +84,11 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   await registerCors(app, config);
-  const { callerOf, principalOf } = registerCallers(app, { authenticator, parts: development });
+  const { callerOf, principalOf } = registerCallers(app, {
+    authenticator,
+    parts: development,
+    pages: pagesAccess(deps.login),
+  });
   if (authenticator) {
     const logRefusal = refusalLog(deps.log);
     app.setErrorHandler((error, request, reply) => {
@@ -109,7 +114,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     ]).then(() => {});
   });
   if (config.builderRoot !== undefined) await registerUploads(app, config.uploadIdleMs);
-  await registerDevUi(app, config, deps.log);
+  await registerDevUi(app, { ...config, callersKnown: knowsCallers }, deps.log);
   mount(
     app,
     operations.filter(({ takesBytes }) => !takesBytes),

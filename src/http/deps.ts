@@ -20,6 +20,7 @@ import type { Session, SessionKey, State } from '../schemas/session.ts';
 import type { TraceQuery, TraceScope } from '../telemetry/trace-summary.ts';
 import type { AccessLimits } from '../tools/access-limits.ts';
 import type { DevelopmentPart } from './development-parts.ts';
+import type { LoginDeps } from './login/login-deps.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
 export interface RunEvents extends AsyncIterable<Event> {
@@ -207,6 +208,8 @@ export interface HttpDeps {
   readonly log: Log;
   /** Finds out who calls. Absent: the server does not know its callers, and all may do what it offers. */
   readonly authenticator?: Authenticator | undefined;
+  /** The login of the web UI; only with an authenticator, of which it is a part. */
+  readonly login?: LoginDeps | undefined;
   /** The same that the runner has. Absent: one that goes by `config`, and knows nothing of what the runner told. */
   readonly errors?: ErrorPolicy;
   /** Where servers that share a database count requests together; absent: each counts its own. */

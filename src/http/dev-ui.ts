@@ -13,8 +13,16 @@ const prefix = '/dev-ui/';
 /** The base tag of the built page, which its relative URLs refer to. */
 const baseTag = '<base href="./" />';
 
+/** The root of the built page, and how it learns that the server knows its callers. */
+const rootTag = '<html lang="en">';
+const rootTagKnown = '<html lang="en" data-callers="known">';
+
+interface DevUiConfig extends Pick<HttpConfig, 'devUiDir'> {
+  readonly callersKnown: boolean;
+}
+
 /** Serves the web UI under `/dev-ui/`: the built-in one, or one from another folder. */
-export async function registerDevUi(app: FastifyInstance, config: HttpConfig, log: Log): Promise<void> {
+export async function registerDevUi(app: FastifyInstance, config: DevUiConfig, log: Log): Promise<void> {
   const root = config.devUiDir === undefined ? ours : resolve(config.devUiDir);
   const html = await readFile(join(root, 'index.html'), 'utf8').catch(() => undefined);
   if (html === undefined) {
@@ -22,7 +30,8 @@ export async function registerDevUi(app: FastifyInstance, config: HttpConfig, lo
     log.warn({ devUi: root }, `no web UI to serve: ${advice}`);
     return;
   }
-  if (config.devUiDir === undefined) await serveOurs(app, root, html);
+  if (config.devUiDir === undefined)
+    await serveOurs(app, root, config.callersKnown ? html.replace(rootTag, rootTagKnown) : html);
   else await serveForeign(app, root, html);
 }
 

@@ -18,6 +18,7 @@ import { evaluationRunOperations } from './routes/evaluation/evaluation-runs.ts'
 import { evaluationSetOperations } from './routes/evaluation/evaluation-sets.ts';
 import { graphOperations } from './routes/graphs.ts';
 import { liveOperations } from './routes/live.ts';
+import { issuerLoginOperations, loginOperations } from './routes/login.ts';
 import { memoryOperations } from './routes/memories.ts';
 import { openApiOperations } from './routes/openapi.ts';
 import { runOperations } from './routes/run.ts';
@@ -54,7 +55,7 @@ export interface Route extends Operation {
  * `development_route_off`, and are missing from the API description and the capabilities.
  */
 export function routeTable(context: TableContext): Route[] {
-  const { loader, services, traces, evaluations, development, errors } = context;
+  const { loader, services, traces, evaluations, development, errors, login } = context;
   const served = (): Operation[] => routes.filter(({ surface }) => !isOff(surface, development));
   const routes: Route[] = [
     ...meantFor('api', [
@@ -82,7 +83,8 @@ export function routeTable(context: TableContext): Route[] {
     ...meantFor('public', [
       ...serverOperations(context),
       ...capabilityOperations(context, served),
-      ...devUiOperations(),
+      ...devUiOperations(login),
+      ...(login ? [...loginOperations(login), ...issuerLoginOperations(login, context.log)] : []),
       ...openApiOperations(served, { version: context.version, callersKnown: context.authenticator !== undefined }),
     ]),
   ];

@@ -58,11 +58,26 @@ export class ApiKeys implements Authenticator {
   async authenticate({ headers }: CallerRequest, signal: AbortSignal): Promise<Principal | undefined> {
     const text = apiKeyIn(headers);
     if (text === undefined) return undefined;
-    if (this.#clock() - this.#readAtMs > maxAgeMs) {
-      this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
-      await abortable(this.#reading, signal);
-    }
+    return this.check(text, signal);
+  }
+
+  /** The principal of a key. Throws `unauthenticated` for a text that is no valid key, and `unavailable`. */
+  async check(text: string, signal: AbortSignal): Promise<Principal> {
+    await this.#refresh(signal);
     return this.#check(text);
+  }
+
+  /** The principal of the key with this id (`Principal.id`) as it is now; `undefined` if it does not count any more. */
+  async find(id: string, signal: AbortSignal): Promise<Principal | undefined> {
+    await this.#refresh(signal);
+    const key = this.#known.get(id.replace(/^key:/, ''));
+    return key && !key.isRevoked && !hasExpired(key.principal) ? key.principal : undefined;
+  }
+
+  async #refresh(signal: AbortSignal): Promise<void> {
+    if (this.#clock() - this.#readAtMs <= maxAgeMs) return;
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    await abortable(this.#reading, signal);
   }
 
   #check(text: string): Principal {
@@ -71,7 +86,7 @@ export class ApiKeys implements Authenticator {
     const isSecret = timingSafeEqual(hash('sha256', text, 'buffer'), expected);
     if (!isSecret) throw badCredential('The API key is unknown');
     if (isRevoked) throw badCredential(`The API key of ${principal.id} is revoked`);
-    if (principal.expiresAt !== undefined && Date.now() >= principal.expiresAt) {
+    if (hasExpired(principal)) {
       throw badCredential(`The API key of ${principal.id} has expired`);
     }
     return principal;
@@ -85,6 +100,8 @@ export class ApiKeys implements Authenticator {
     this.#readAtMs = askedAtMs;
   }
 }
+
+const hasExpired = ({ expiresAt = Infinity }: Principal): boolean => Date.now() >= expiresAt;
 
 /** The API key of a request. Throws `unauthenticated` for two that differ. */
 function apiKeyIn(headers: CallerRequest['headers']): string | undefined {

@@ -2,24 +2,26 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Config } from '../../src/app/config.ts';
-import { type AuthenticatorOptions, openAuthenticator } from '../../src/app/open-authenticator.ts';
+import { type CallersOptions, openAuthenticator } from '../../src/app/open-authenticator.ts';
 import { newApiKey } from '../../src/identity/api-keys.ts';
 import type { Authenticator } from '../../src/identity/authenticator.ts';
 import { Databases } from '../../src/services/open-services.ts';
+import { processSecret } from '../../src/tools/auth/server-secret.ts';
 import { bearer, callerWith, collectedLog, patient } from '../support/caller.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { folderOf } from '../support/program.ts';
 
 const log = collectedLog();
 
-function open(settings: object, more: Partial<AuthenticatorOptions> = {}): Promise<Authenticator | undefined> {
+async function open(settings: object, more: Partial<CallersOptions> = {}): Promise<Authenticator | undefined> {
   const databases = new Databases();
   const closing = new AbortController();
   onTestFinished(async () => {
     closing.abort();
     await databases.close();
   });
-  return openAuthenticator(Config.parse(settings), { databases, log, closing: closing.signal, ...more });
+  const options = { databases, log, closing: closing.signal, secret: processSecret, ...more };
+  return (await openAuthenticator(Config.parse(settings), options))?.authenticator;
 }
 
 it('authenticates no caller without settings', async () => {

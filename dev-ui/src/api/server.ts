@@ -29,6 +29,11 @@ export class ApiError extends Error {
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+let whenUnauthenticated = (): void => {};
+
+/** Calls `listener` after each request that the server answers with 401. */
+export const onUnauthenticated = (listener: () => void): void => void (whenUnauthenticated = listener);
+
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: unknown;
@@ -54,6 +59,7 @@ export async function request(where: string, options: RequestOptions = {}): Prom
     throw new ApiError(asked, 0, {});
   }
   if (response.ok) return response;
+  if (response.status === 401) whenUnauthenticated();
   throw new ApiError(asked, response.status, await problemOf(response));
 }
 

@@ -11,6 +11,8 @@ export interface Settings {
   /** The user whose sessions are shown. */
   readonly userId: string;
   readonly users: readonly string[];
+  /** Whose settings these are, on a server that knows its callers. */
+  readonly callerId: string | undefined;
   readonly lastApp: string | undefined;
   /** The last session of each app, as `user/session`, both encoded. */
   readonly lastSessions: Readonly<Record<string, string>>;
@@ -32,11 +34,12 @@ export interface Settings {
   readonly prices: Readonly<Record<string, { readonly input: number; readonly output: number }>>;
 }
 
-const defaults: Settings = {
+export const settingsDefaults: Settings = {
   theme: 'system',
   density: 'comfortable',
   userId: 'user',
   users: ['user'],
+  callerId: undefined,
   lastApp: undefined,
   lastSessions: {},
   pinned: [],
@@ -53,7 +56,7 @@ const defaults: Settings = {
 };
 
 /** The settings as a hook; `useSettings.getState()` reads them elsewhere. */
-export const useSettings = create<Settings>()(persist(() => defaults, { name: 'agent-server.settings' }));
+export const useSettings = create<Settings>()(persist(() => settingsDefaults, { name: 'agent-server.settings' }));
 
 /** Changes settings, remembers them and shows theme and density at once. */
 export function changeSettings(changes: Partial<Settings>): void {

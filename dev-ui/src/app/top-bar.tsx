@@ -6,6 +6,8 @@ import { BranchSwitcher } from './branch-switcher.tsx';
 import { useCurrent } from './current.ts';
 import { Link } from './link.tsx';
 import { navigate, to, useLocation } from './location.ts';
+import { AccountMenu } from './login/account-menu.tsx';
+import { seesAllUsers, useMe } from './login/me.ts';
 import { appIn, sessionIn } from './names.ts';
 import { openPalette } from './overlays.tsx';
 import { prompt } from './prompts.tsx';
@@ -30,6 +32,7 @@ export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
   const app = appIn(path);
   const key = sessionIn(path);
   const workspace = useCurrent((state) => state.workspace);
+  const me = useMe((state) => state.me);
   return (
     <header className="top-bar">
       <button
@@ -57,7 +60,8 @@ export function TopBar({ navOpen, onToggleNav }: TopBarProps) {
       {workspace && <SessionCommands workspace={workspace} />}
       {workspace && <SessionSums workspace={workspace} />}
       <Connection />
-      <UserMenu />
+      {me && <AccountMenu me={me} />}
+      {(!me || seesAllUsers(me)) && <UserMenu />}
       <button type="button" className="icon-button palette-button" onClick={openPalette} title="Search and commands">
         <Command size={14} aria-hidden />
         <span className="visually-hidden">Search and commands</span>

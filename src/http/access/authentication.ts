@@ -22,14 +22,14 @@ declare module 'fastify' {
 const callerKey = 'caller';
 
 const operatorOnly: Requirement = { access: { role: 'operator', user: 'none' } };
-/** What the pages of the web UI require; they hold no data. */
-const pages: Requirement = { access: { role: 'any', user: 'none' } };
 const pagesPrefix = '/dev-ui/';
 
 interface CallerOptions {
   readonly authenticator: Authenticator | undefined;
   /** The parts for development that are on. */
   readonly parts: ReadonlySet<DevelopmentPart>;
+  /** What the pages of the web UI require; they hold no data. */
+  readonly pages: Access;
 }
 
 export interface Callers {
@@ -42,7 +42,7 @@ export interface Callers {
  * Finds out who makes each request, and checks before the body is read what can be checked by then. Without an
  * authenticator it adds nothing to the server, and all requests have the same caller.
  */
-export function registerCallers(app: FastifyInstance, { authenticator, parts }: CallerOptions): Callers {
+export function registerCallers(app: FastifyInstance, { authenticator, parts, pages }: CallerOptions): Callers {
   if (!authenticator) {
     const anyone = new Caller(parts);
     return { callerOf: () => anyone, principalOf: () => undefined };
@@ -50,7 +50,7 @@ export function registerCallers(app: FastifyInstance, { authenticator, parts }: 
   app.decorateRequest(callerKey, null);
   app.addHook('onRoute', (route) => {
     if (route.config?.requirementOf || !route.url.startsWith(pagesPrefix)) return;
-    route.config = { ...route.config, requirementOf: () => pages };
+    route.config = { ...route.config, requirementOf: () => ({ access: pages }) };
   });
   app.addHook('onRequest', authenticationHook(authenticator, parts));
   const stranger = new Caller(parts, { id: 'none', actsForUsers: false, roles: new Set() });

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import { isLoopback } from '../../base/addresses.ts';
 import { AppError } from '../../base/errors.ts';
 import type { HttpConfig } from '../deps.ts';
+import { isSameOrigin } from '../login/own-page.ts';
 import { setCommonHeaders } from './common-headers.ts';
 import { isUpgrade } from './request-target.ts';
 
@@ -103,11 +104,6 @@ function checkTarget({ url = '', method, headers, rawHeaders, httpVersion }: Inc
 function checkEncoding(encoding: string | undefined): void {
   if (encoding === undefined || encoding === 'identity') return;
   throw new AppError('unsupported_media_type', `Content-Encoding ${quoted(encoding)} is not supported`);
-}
-
-function isSameOrigin(origin: string, host: string | undefined): boolean {
-  const from = /^https?:\/\/([^/]+)$/.exec(origin)?.[1];
-  return from !== undefined && host !== undefined && from.toLowerCase() === host.toLowerCase();
 }
 
 /** The name in a Host header: without the port, in lower case. */

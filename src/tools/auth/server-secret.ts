@@ -37,5 +37,12 @@ export function openSealed(sealed: string, about: string, secret: string): strin
   }
 }
 
-const keyOf = (secret: string): Buffer =>
-  Buffer.from(nodeCrypto().hkdfSync('sha256', secret, '', 'agent-server seal', 32));
+/** The derivation takes longer than a sealing: a server has one secret. */
+let known: { readonly secret: string; readonly key: Buffer } | undefined;
+
+function keyOf(secret: string): Buffer {
+  if (known?.secret !== secret) {
+    known = { secret, key: Buffer.from(nodeCrypto().hkdfSync('sha256', secret, '', 'agent-server seal', 32)) };
+  }
+  return known.key;
+}
