@@ -4,7 +4,7 @@ import type { TraceSpan } from '../schemas/records.ts';
 import type { ReadonlySession, SessionKey } from '../schemas/session.ts';
 import { SessionHistory } from './session-history.ts';
 import { SessionIndex, type SessionTraces } from './session-index.ts';
-import { adkSpan, attributesOf, eventIdKey, listedSpan } from './span-view.ts';
+import { adkSpan, attributesOf, eventIdKey, listedSpan, outlineOf } from './span-view.ts';
 import type { SpanRecord, SpanSink } from './spans.ts';
 import { spanBytes, TraceRecord } from './trace-record.ts';
 import { fits, isWithin, summarize, type TraceQuery, type TraceScope } from './trace-summary.ts';
@@ -125,7 +125,7 @@ export class TraceRecorder implements SpanSink {
       if (!isWithin(record, scope)) continue;
       for (let span = record.last; span; span = span.earlier) {
         if (span.attributes[eventIdKey] !== eventId || span.endTime === 0 || !makesEvents(span.kind)) continue;
-        return { ...attributesOf(span, this.#shows(scope)), trace_id: record.id, span_id: span.spanId };
+        return { ...this.#attributesOf(span, scope), trace_id: record.id, span_id: span.spanId };
       }
     }
     return undefined;
@@ -136,7 +136,7 @@ export class TraceRecorder implements SpanSink {
     for (const record of this.#recordsOf(sessionId, scope)) {
       for (const span of record.spans) {
         if (span.endTime === 0 || record.isDropped) continue;
-        yield { ...adkSpan(span, attributesOf(span, this.#shows(scope))), end_time: span.endTime };
+        yield { ...adkSpan(span, this.#attributesOf(span, scope)), end_time: span.endTime };
       }
     }
   }
@@ -160,13 +160,13 @@ export class TraceRecorder implements SpanSink {
   /** A trace with all its spans, without long attributes. Open spans have no end. */
   trace(traceId: string, scope?: TraceScope): (TraceSummary & { readonly spans: Iterable<LiveSpan> }) | undefined {
     const record = this.#recordNamed(traceId, scope);
-    return record && { ...summarize(record), spans: record.spans.values().map(listedSpan) };
+    return record && { ...summarize(record), spans: record.spans.values().map(listing(scope)) };
   }
 
   /** One span with all its attributes. */
   span(traceId: string, spanId: string, scope: TraceScope = {}): LiveSpan | undefined {
     const span = this.#recordNamed(traceId, scope)?.spans.find((one) => one.spanId === spanId);
-    return span && { ...listedSpan(span), attributes: attributesOf(span, this.#shows(scope)) };
+    return span && { ...listedSpan(span), attributes: this.#attributesOf(span, scope) };
   }
 
   /** The spans of a session that began or ended after the mark of an earlier answer (0: all). */
@@ -177,7 +177,7 @@ export class TraceRecorder implements SpanSink {
         .values()
         .filter((record) => record.mark > since && !record.isDropped)
         .flatMap((record) => record.spans.values().filter((span) => span.mark > since))
-        .map(listedSpan),
+        .map(listing(scope)),
       mark: this.#marks,
       running: records.some((record) => record.open > 0),
     };
@@ -191,8 +191,8 @@ export class TraceRecorder implements SpanSink {
     }
   }
 
-  #shows({ withContent = true }: TraceScope): boolean {
-    return withContent && this.#captureContent;
+  #attributesOf(span: SpanRecord, { withContent = true }: TraceScope): Record<string, unknown> {
+    return withContent ? attributesOf(span, this.#captureContent) : outlineOf(span);
   }
 
   #recordsOf(sessionId: string, scope?: TraceScope): TraceRecord[] {
@@ -314,5 +314,10 @@ export class TraceRecorder implements SpanSink {
     for (const session of record.sessions ?? []) this.#sessions.remove(session, record);
   }
 }
+
+const listing =
+  ({ withContent = true }: TraceScope = {}) =>
+  (span: SpanRecord): LiveSpan =>
+    withContent ? listedSpan(span) : { ...adkSpan(span, outlineOf(span)), kind: span.kind };
 
 const makesEvents = (kind: SpanKind): boolean => kind === 'model' || kind === 'tool' || kind === 'merged_tools';

@@ -23,19 +23,40 @@ const listedKeys = [
   'agent_server.model.retries',
   'user.id',
   'error.type',
-  'agent_server.error.where',
 ];
+
+const placeKey = 'agent_server.error.where';
+
+/** Attributes that hold content as JSON, which clients parse. */
+const contentKeys = ['llm_request', 'llm_response', 'tool_call_args', 'tool_response'].map(
+  (name) => `gcp.vertex.agent.${name}`,
+);
 
 /** A span as lists of this server's own routes show it. */
 export function listedSpan(span: SpanRecord): LiveSpan {
-  const attributes: Record<string, unknown> = {};
-  for (const key of listedKeys) {
-    const value = span.attributes[key];
-    if (value !== undefined && !isLazy(value)) attributes[key] = value;
-  }
+  const attributes = picked(span, [...listedKeys, placeKey]);
   const failure = span.attributes['error.message'];
   if (typeof failure === 'string') attributes['error.message'] = redact(failure);
   return { ...adkSpan(span, attributes), kind: span.kind };
+}
+
+/**
+ * The attributes for readers who may not see how agents are made: no instructions, descriptions, messages of errors and
+ * places in the code, and `{}` for content.
+ */
+export function outlineOf(span: SpanRecord): Record<string, unknown> {
+  const attributes = picked(span, listedKeys);
+  for (const key of contentKeys) if (span.attributes[key] !== undefined) attributes[key] = '{}';
+  return attributes;
+}
+
+function picked(span: SpanRecord, keys: readonly string[]): Record<string, unknown> {
+  const attributes: Record<string, unknown> = {};
+  for (const key of keys) {
+    const value = span.attributes[key];
+    if (value !== undefined && !isLazy(value)) attributes[key] = value;
+  }
+  return attributes;
 }
 
 /** A span in the form of ADK's trace view; `end_time` is absent while it is open. */

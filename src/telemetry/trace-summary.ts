@@ -6,7 +6,7 @@ export interface TraceScope {
   readonly appName?: string | undefined;
   readonly userId?: string | undefined;
   readonly apps?: ReadonlySet<string> | undefined;
-  /** False: requests, responses, arguments and results read as `{}`, since they show the instructions of agents. */
+  /** False: without what shows how agents are made (instructions, descriptions, errors of code); content reads as `{}`. */
   readonly withContent?: boolean | undefined;
 }
 

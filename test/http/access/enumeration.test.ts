@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newEvent } from '../../../src/core/events/new-event.ts';
 import { textContent } from '../../../src/schemas/content.ts';
-import { type CallerName, knowingServer, problemIn, runOf, secretInstruction } from './scene.ts';
+import { type CallerName, knowingServer, problemIn, runOf, secretDescription, secretInstruction } from './scene.ts';
 
 type Server = Awaited<ReturnType<typeof knowingServer>>;
 
@@ -161,6 +161,7 @@ it('shows model requests in traces to developers and operators only', async () =
     for (const name of ['ada', 'developer', 'operator', 'backend'] as const) {
       const { status, text } = await call(name, `GET ${path}`);
       const shows = text.includes(secretInstruction);
+      expect(text.includes(secretDescription)).toBe(shows);
       expect([path, name, status, shows]).toEqual([path, name, 200, name === 'developer' || name === 'operator']);
     }
   }

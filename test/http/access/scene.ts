@@ -28,6 +28,7 @@ export type CallerName = keyof typeof callers;
 
 /** What the agents are told, which their users may not read. */
 export const secretInstruction = 'Sell what is left over.';
+export const secretDescription = 'Sells remainders.';
 
 /** What a request sends; `undefined`: no credential. */
 export type Credential = CallerName | 'bad' | undefined;
@@ -46,7 +47,13 @@ export async function knowingServer(options: Partial<ServerOptions> = {}) {
   const note = (fields: object, message: string): void => void lines.push({ ...fields, message });
   const log: Log = { info: note, warn: note, error: note };
   const speaker = (name: string) =>
-    llmAgent({ name, model: 'scripted', instruction: secretInstruction, script: [{ match: '', text: 'Hello!' }] });
+    llmAgent({
+      name,
+      model: 'scripted',
+      description: secretDescription,
+      instruction: secretInstruction,
+      script: [{ match: '', text: 'Hello!' }],
+    });
   const server = createServer({
     agents: [folder, speaker('demo'), speaker('other')],
     port: 0,
