@@ -168,16 +168,24 @@ function runInsideHooks({ call, tool, context, setting }: Attempt, args: JsonObj
   const run = (): MaybePromise<unknown> => {
     if (!tool) throw unknownTool(call.name, setting);
     if (!tool.run) throw new AppError('not_supported', `The tool "${tool.name}" cannot be called`);
-    const counted = (): MaybePromise<unknown> => (budget ? runCounted(budget) : tool.run?.(args, context));
-    return tool.requireConfirmation ? runConfirmed(tool, args, context, counted) : counted();
-  };
-  const runCounted = async (limit: RunBudget): Promise<unknown> => {
-    await limit.countToolCall(setting.ctx.signal);
-    return tool?.run?.(args, context);
+    if (!budget && !tool.requireConfirmation) return tool.run(args, context);
+    const started = (): MaybePromise<unknown> =>
+      budget ? countAndRun(tool, args, { context, budget }) : tool.run?.(args, context);
+    return tool.requireConfirmation ? runConfirmed(tool, args, context, started) : started();
   };
   if (!hasHook(setting.ctx, 'aroundTool')) return run();
   const params = { tool: tool ?? nameless(call.name), args, context };
   return callAround(setting.ctx, 'aroundTool', params, async () => run());
+}
+
+/** Runs the tool if the run has budget left for a call. Throws `BudgetExceeded`. */
+async function countAndRun(
+  tool: Tool,
+  args: JsonObject,
+  { context, budget }: { readonly context: ToolCallContext; readonly budget: RunBudget },
+): Promise<unknown> {
+  await budget.countToolCall(context.signal);
+  return tool.run?.(args, context);
 }
 
 /** A tool may transfer to any agent of the tree. Throws agent_not_found for another name. */

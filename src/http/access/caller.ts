@@ -1,6 +1,8 @@
 import { AppError } from '../../base/errors.ts';
 import { hasRole, type Principal, type Role } from '../../core/principal.ts';
+import { tightestBudgets } from '../../core/run-config.ts';
 import type { Event } from '../../schemas/event.ts';
+import type { RunConfig } from '../../schemas/run.ts';
 import type { State } from '../../schemas/session.ts';
 import type { TraceScope } from '../../telemetry/trace-summary.ts';
 import type { DevelopmentPart } from '../development-parts.ts';
@@ -97,6 +99,14 @@ export class Caller {
       throw new AppError('import_not_allowed', `Clients may not import events. ${this.#howTo('import')}`);
     }
     for (const { actions } of events) this.checkState(actions.stateDelta);
+  }
+
+  /** The request of a run, whose budgets are not above those of the caller's credential. */
+  withBudgets<Request extends { readonly runConfig?: RunConfig | undefined }>(request: Request): Request {
+    const own = this.principal?.limits?.budgets;
+    if (!own) return request;
+    const { runConfig } = request;
+    return { ...request, runConfig: { ...runConfig, budgets: tightestBudgets(runConfig?.budgets, own) } };
   }
 
   #checkNames(part: unknown): void {

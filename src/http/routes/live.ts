@@ -43,18 +43,22 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log, error
         reply.header('upgrade', 'websocket');
         throw new AppError('upgrade_required', 'Open a WebSocket here: this path answers no plain request');
       },
-      accept(socket, request, { principal }) {
+      accept(socket, request, caller) {
         const run = readLiveQuery(request.query, defaultApp);
         if (typeof run === 'string') {
           socket.close(1008, fitted(run));
           return;
         }
-        const limits = { idleTicks, log, errors, requestId: request.id, expiresAt: principal?.expiresAt };
+        const limits = { idleTicks, log, errors, requestId: request.id, expiresAt: caller.principal?.expiresAt };
         const connection = new LiveConnection(socket, request.raw.socket, limits);
         live.add(
           connection,
           connection.serve((input, signal) =>
-            runner.startLive({ ...run, onRefused: (error) => connection.refuse(error) }, input, signal),
+            runner.startLive(
+              { ...caller.withBudgets(run), onRefused: (error) => connection.refuse(error) },
+              input,
+              signal,
+            ),
           ),
         );
       },

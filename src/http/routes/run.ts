@@ -35,8 +35,9 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
       summary: 'Run an agent and return all its events at once',
       body,
       response: { schema: z.array(Event), description: 'The events in order, without the user message' },
-      async handle({ body: request }, { request: { headers }, reply, caller }) {
-        caller.checkState(request.stateDelta);
+      async handle({ body: given }, { request: { headers }, reply, caller }) {
+        caller.checkState(given.stateDelta);
+        const request = caller.withBudgets(given);
         if (headers['idempotency-key'] !== undefined) return respondWithAll(await submit(request, reply));
         const run = active.open(reply.raw, request.onDisconnect);
         try {
@@ -66,8 +67,9 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
         mediaType: 'text/event-stream',
         description: 'One `data:` line of JSON for each event; a failure is a last object with the key `error`',
       },
-      async handle({ body: request }, { request: { headers }, reply, caller }) {
-        caller.checkState(request.stateDelta);
+      async handle({ body: given }, { request: { headers }, reply, caller }) {
+        caller.checkState(given.stateDelta);
+        const request = caller.withBudgets(given);
         if (request.resumable === true || headers['idempotency-key'] !== undefined) {
           const { frames, runId, signal } = await submit(request, reply);
           await sendFrames(reply, frames, { runId, signal }, sse);

@@ -44,7 +44,7 @@ export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operati
       async handle({ params, body }, { request, reply, caller }) {
         caller.checkState(body.stateDelta);
         const idempotencyKey = idempotencyKeyOf(request);
-        const { run, replayed } = await runs.submit({ ...body, ...params }, { idempotencyKey });
+        const { run, replayed } = await runs.submit(caller.withBudgets({ ...body, ...params }), { idempotencyKey });
         const path = [params.appName, params.userId, params.sessionId, run.id].map(encodeURIComponent);
         setRunIdHeader(reply, run.id);
         reply.code(202).header('location', `/apps/${path[0]}/users/${path[1]}/sessions/${path[2]}/runs/${path[3]}`);

@@ -31,7 +31,8 @@ export function usageOperations({ loader, services: { sessions, usage }, budgets
       params: UserParams,
       access: { role: 'user', user: 'path' },
       response: { schema: UsageReport },
-      handle: async ({ params }) => usageReport(usage, params, budgets, await appBudgets(params.appName)),
+      handle: async ({ params }, { caller }) =>
+        usageReport(usage, params, budgets, await appBudgets(params.appName), caller.principal?.limits?.budgets),
     }),
     operation({
       method: 'GET',
@@ -42,11 +43,11 @@ export function usageOperations({ loader, services: { sessions, usage }, budgets
       params: SessionParams,
       access: { role: 'user', user: 'path' },
       response: { schema: UsageReport },
-      async handle({ params }) {
+      async handle({ params }, { caller }) {
         if (!(await sessions.getSession(params, { numRecentEvents: 1 }))) {
           throw new AppError('session_not_found', `Session not found: ${params.sessionId}`);
         }
-        return usageReport(usage, params, budgets, await appBudgets(params.appName));
+        return usageReport(usage, params, budgets, await appBudgets(params.appName), caller.principal?.limits?.budgets);
       },
     }),
   ];

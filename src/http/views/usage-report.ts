@@ -8,7 +8,7 @@ interface Reported extends SessionOwner {
   readonly sessionId?: string;
 }
 
-/** The budgets of the operator and the app that apply to a user or a session, and how much of them is left. */
+/** The budgets of the operator, the app and the caller's credential that apply to a user or a session, and how much of them is left. */
 export async function usageReport(
   store: UsageStore,
   reported: Reported,
