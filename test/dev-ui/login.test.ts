@@ -7,7 +7,7 @@ import { client, startOidcProvider } from '../support/oidc-provider.ts';
 import { folderOf } from '../support/program.ts';
 import { ServerProcess } from '../support/server.ts';
 import { accessibilityFaults, noBrowser, openPage } from './browser.ts';
-import { copyOfAgents, say } from './served.ts';
+import { copyOfAgents, say, serve } from './served.ts';
 
 /** A server with one API key, and flags of the test's own. */
 async function serveWithKey(flags: readonly string[] = [], fields: Partial<NewApiKey> = {}) {
@@ -61,6 +61,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(await entry(page, 'Tools').count()).toBe(0);
     expect(await entry(page, 'Evaluations').count()).toBe(0);
     expect(await page.getByRole('button', { name: /^User: / }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^(?:Import a session|Save session as)/ }).count()).toBe(0);
     expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).not.toContain(key);
 
     await page.getByRole('button', { name: 'Account: ada' }).click();
@@ -92,6 +93,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
 
     await entry(page, 'Tools').waitFor();
     await entry(page, 'Evaluations').waitFor();
+    await page.getByRole('button', { name: 'Import a session' }).waitFor();
     await page.getByRole('button', { name: 'User: ada' }).click();
     expect(await page.getByRole('menuitem', { name: /^Other user/ }).count()).toBe(1);
   });
@@ -131,6 +133,22 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     await page.goto(`${server.url}/dev-ui/apps/careful`);
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  });
+
+  it('asks for no login and sends no request for one on a server that does not know its callers', async () => {
+    const server = await serve();
+    const { page, faults } = await openPage(server.url);
+    const asked: string[] = [];
+    page.on('request', (request) => void asked.push(new URL(request.url()).pathname));
+
+    await page.goto(`${server.url}/dev-ui/apps/careful`);
+    await say(page, 'Hello');
+    await page.getByText('Say "book" or "pages".').waitFor();
+
+    expect(await page.getByRole('button', { name: /^Account: / }).count()).toBe(0);
+    expect(asked.length).toBeGreaterThan(5);
+    expect(asked.filter((path) => path.startsWith('/auth/'))).toEqual([]);
+    expect(faults).toEqual([]);
   });
 
   it('says why the issuer logged nobody in', async () => {

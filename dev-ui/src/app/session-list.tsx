@@ -7,6 +7,7 @@ import { Failure, Loading } from '../parts/states.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { Link } from './link.tsx';
 import { to, useLocation } from './location.ts';
+import { callerMayUse } from './login/me.ts';
 import { sessionAddress, sessionIn, shownTitle } from './names.ts';
 import { summariesKey } from './queries.ts';
 import { importFile, useRemoved } from './session-actions.ts';
@@ -50,15 +51,17 @@ export function SessionList({ app }: { readonly app: string }) {
             event.target.value = '';
           }}
         />
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Import a session"
-          title="Import a session"
-          onClick={() => file.current?.click()}
-        >
-          <Upload size={14} aria-hidden />
-        </button>
+        {callerMayUse('import') && (
+          <button
+            type="button"
+            className="icon-button"
+            aria-label="Import a session"
+            title="Import a session"
+            onClick={() => file.current?.click()}
+          >
+            <Upload size={14} aria-hidden />
+          </button>
+        )}
         <Link to={to('/apps/:app', { app })} className="icon-button" aria-label="New session" title="New session (n)">
           <Plus size={14} aria-hidden />
         </Link>

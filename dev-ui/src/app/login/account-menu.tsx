@@ -4,10 +4,10 @@ import { createPortal } from 'react-dom';
 import type { Me } from '../../api/login.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { leave } from './me.ts';
+import { leave, seesAllUsers } from './me.ts';
 import './login.css';
 
-/** Who is logged in, with the way out. */
+/** Who is logged in, with the way out. The name is left out where the switch between users is beside it. */
 export function AccountMenu({ me }: { readonly me: Me }) {
   const [isOpen, setIsOpen] = useState(false);
   const name = me.userId ?? me.id;
@@ -19,7 +19,7 @@ export function AccountMenu({ me }: { readonly me: Me }) {
         button={
           <>
             <CircleUser size={14} aria-hidden />
-            <span className="truncate">{name}</span>
+            {!seesAllUsers(me) && <span className="truncate">{name}</span>}
           </>
         }
         items={[

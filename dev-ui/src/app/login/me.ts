@@ -27,6 +27,9 @@ export function mayUse(part: string, me: Me | undefined): boolean {
   return me === undefined || role === undefined || me.roles.includes(role);
 }
 
+/** The same for the caller on the screen, outside of components. */
+export const callerMayUse = (part: string): boolean => mayUse(part, useMe.getState().me);
+
 /** Finds out who the caller is. Throws an `ApiError` with status 401 when the caller has to log in. */
 export async function identify(): Promise<void> {
   const me = await readMe();

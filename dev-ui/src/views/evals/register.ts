@@ -1,5 +1,6 @@
 import { ClipboardCheck } from 'lucide-react';
 import { getLocation, navigate, to } from '../../app/location.ts';
+import { callerMayUse } from '../../app/login/me.ts';
 import { appIn } from '../../app/names.ts';
 import type { Contribution } from '../../app/registry.ts';
 import { useSettings } from '../../app/settings.ts';
@@ -50,7 +51,7 @@ export const contributions: readonly Contribution[] = [
     label: 'Save session as evaluation case',
     icon: ClipboardCheck,
     place: 'session',
-    applies: ({ workspace }) => (workspace?.log.events.length ?? 0) > 0,
+    applies: ({ workspace }) => (workspace?.log.events.length ?? 0) > 0 && callerMayUse('evaluation'),
     run: ({ workspace }) => workspace && askToSave({ key: workspace.key }),
   },
   {
@@ -60,11 +61,18 @@ export const contributions: readonly Contribution[] = [
     keys: 'c',
     icon: ClipboardCheck,
     place: 'event',
-    applies: ({ workspace, event }) => workspace !== undefined && event !== undefined,
+    applies: ({ workspace, event }) => workspace !== undefined && event !== undefined && callerMayUse('evaluation'),
     run: ({ workspace, event }) =>
       workspace && event && askToSave({ key: workspace.key, invocationId: event.invocationId }),
   },
-  { kind: 'command', id: 'show-evaluations', label: 'Show evaluations', keys: 'g v', run: showEvaluations },
+  {
+    kind: 'command',
+    id: 'show-evaluations',
+    label: 'Show evaluations',
+    keys: 'g v',
+    applies: () => callerMayUse('evaluation'),
+    run: showEvaluations,
+  },
   {
     kind: 'slot',
     slot: 'strip',

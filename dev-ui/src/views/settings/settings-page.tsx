@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { readVersion } from '../../api/apps.ts';
+import { seesAllUsers, useMe } from '../../app/login/me.ts';
 import { openHelp } from '../../app/overlays.tsx';
 import { changeSettings, type Density, type Theme, useSettings } from '../../app/settings.ts';
 import { PriceTable } from './price-table.tsx';
@@ -8,6 +9,7 @@ import './settings.css';
 /** The settings of this browser. */
 export function SettingsPage() {
   const { theme, density, streaming, userId } = useSettings();
+  const me = useMe((state) => state.me);
   const version = useQuery({ queryKey: ['version'], queryFn: ({ signal }) => readVersion(signal) });
   return (
     <div className="page">
@@ -37,7 +39,7 @@ export function SettingsPage() {
             Stream answers in chunks
           </label>
           <p className="secondary">
-            Current user: <code>{userId}</code>. Change it at the top right.
+            Current user: <code>{userId}</code>.{(!me || seesAllUsers(me)) && ' Change it at the top right.'}
           </p>
         </section>
         <PriceTable />

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { callerMayUse } from '../../app/login/me.ts';
 import { prefixOf, type Scope, scopes } from './scopes.ts';
 import { ValueEditor } from './value-editor.tsx';
 
@@ -31,7 +32,7 @@ export function NewKey({ taken, onSave, onClose }: NewKeyProps) {
           <span>Scope</span>
           <select className="input" value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
             {scopes
-              .filter(({ id }) => id !== 'temp')
+              .filter(({ id }) => id !== 'temp' && (id !== 'app' || callerMayUse('app-state')))
               .map(({ id, label }) => (
                 <option key={id} value={id}>
                   {label}

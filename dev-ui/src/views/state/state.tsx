@@ -6,6 +6,7 @@ import { patchState } from '../../api/sessions.ts';
 import { announce } from '../../app/announce.tsx';
 import { useLogVersion } from '../../app/current.ts';
 import { setQuery } from '../../app/location.ts';
+import { callerMayUse } from '../../app/login/me.ts';
 import { isInternalKey } from '../../app/names.ts';
 import type { Workspace } from '../../app/workspace.ts';
 import { stateHistoryOf } from '../../log/state-history.ts';
@@ -111,7 +112,9 @@ export function StatePanel({ workspace, event }: StatePanelProps) {
                   changedBy={event && key in event.actions.stateDelta ? position : undefined}
                   before={position === undefined ? undefined : history.before(key, position)}
                   log={log}
-                  onSave={isNow ? (value) => save(key, value) : undefined}
+                  onSave={
+                    isNow && (id !== 'app' || callerMayUse('app-state')) ? (value) => save(key, value) : undefined
+                  }
                   onRemove={() => void remove(key)}
                 />
               ))}
