@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { newEvent } from '../../src/core/events/new-event.ts';
 import { httpDefaults } from '../../src/http/deps.ts';
 import { type DevelopmentPart, developmentParts } from '../../src/http/development-parts.ts';
+import type { Authenticator } from '../../src/identity/authenticator.ts';
 import { newActions } from '../../src/schemas/event.ts';
 import { runBody, server, sessionPath } from './server.ts';
 
@@ -82,6 +83,25 @@ it('lists apps without what is wrong with them', async () => {
   expect((await local.app.inject('/list-apps?detailed=true')).json()).toMatchObject({
     apps: [{ error: expect.stringContaining('at /home/ada/agents/broken/agent.ts:3') }],
   });
+});
+
+it('tells only developers what is wrong with an app, where callers are known', async () => {
+  const apps = { broken: new Error('at /home/ada/agents/broken/agent.ts:3') };
+  const authenticator: Authenticator = {
+    authenticate: async ({ headers }) => ({
+      id: 'ada',
+      userId: 'ada',
+      actsForUsers: false,
+      roles: new Set([headers['authorization'] === 'developer' ? 'developer' : 'user']),
+    }),
+  };
+  const { app } = await server({ apps, authenticator });
+  const errorFor = async (authorization: string): Promise<string> =>
+    (await app.inject({ url: '/list-apps?detailed=true', headers: { authorization } })).body;
+
+  expect(await errorFor('user')).toContain('This app does not work as it is');
+  expect(await errorFor('user')).not.toContain('agent.ts');
+  expect(await errorFor('developer')).not.toContain('This app does not work as it is');
 });
 
 const imported = newEvent({ invocationId: 'e-0' }, 'user', { content: { role: 'user', parts: [{ text: 'Hi' }] } });

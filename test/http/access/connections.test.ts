@@ -95,7 +95,7 @@ async function readAll(response: Response): Promise<string> {
 
 it('ends the stream of a run when the credential expires, and the run with it', async () => {
   const { script, ends } = waiting();
-  const { app } = await server({ script, authenticator: usersFor(300), config: { keepAliveMs: 30 } });
+  const { app } = await server({ script, authenticator: usersFor(1_000), config: { keepAliveMs: 30 } });
   const response = await fetch(`${await listen(app)}/run_sse`, {
     method: 'POST',
     headers: { ...as('u').headers, 'content-type': 'application/json' },
@@ -110,7 +110,7 @@ it('ends the stream of a run when the credential expires, and the run with it', 
 
 it('ends the stream of a background run when the credential expires, and lets the run go on', async () => {
   const { script, ends } = waiting();
-  const { app, services } = await server({ script, authenticator: usersFor(300), config: { keepAliveMs: 30 } });
+  const { app, services } = await server({ script, authenticator: usersFor(1_000), config: { keepAliveMs: 30 } });
   await services.sessions.createSession(key, { sessionId: 's' });
   const url = await listen(app);
   const response = await fetch(`${url}/run_sse`, {
