@@ -104,6 +104,8 @@ function httpConfigOf(
     development: developmentOf(config, { callersKnown }),
     ...(config.dev &&
       agents !== undefined && { ...builderPlace(agents, apps), builderLimits: yamlAccessLimits(config) }),
+    callerLimits: config.limits,
+    failedAuthPerMinute: config.limits.failedAuthPerMinute,
     ...(config.limits.requestsPerMinute !== undefined && { requestsPerMinute: config.limits.requestsPerMinute }),
     ...(config.defaultApp !== undefined && { defaultApp: config.defaultApp }),
     ...(config.devUi !== undefined && { devUiDir: config.devUi }),

@@ -39,6 +39,8 @@ export const httpStatus = {
   rate_limited: 429,
   queue_full: 429,
   budget_exceeded: 429,
+  too_many_runs: 429,
+  too_many_streams: 429,
   headers_too_large: 431,
   run_cancelled: 499,
   run_interrupted: 499,

@@ -23,6 +23,16 @@ export interface StreamedEvent extends Position {
 export interface SubmitOptions {
   /** The same key starts one run, however often it is sent to a session. */
   readonly idempotencyKey?: string | undefined;
+  /** Called for a run that is new, before it is queued. May throw `too_many_runs`. */
+  readonly admit?: (() => RunTicket) | undefined;
+}
+
+/** Stands for a run that counts against limits. */
+export interface RunTicket {
+  /** The run has its session: it waits no longer. */
+  begun(): void;
+  /** The run is over, or was refused. Only the first call counts. */
+  ended(): void;
 }
 
 export interface Submitted {
@@ -34,7 +44,7 @@ export interface Submitted {
 export interface Runs {
   /**
    * Starts a run that goes on without its client. Throws what is the client's fault: `app_not_found`,
-   * `session_not_found`, `invalid_request`, `session_busy`, `queue_full`, `idempotency_mismatch`.
+   * `session_not_found`, `invalid_request`, `session_busy`, `queue_full`, `idempotency_mismatch`, and what `admit` throws.
    */
   submit(request: RunRequest, options?: SubmitOptions): Promise<Submitted>;
   /** Throws `session_not_found` and `run_not_found`. */

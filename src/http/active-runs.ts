@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { endOfIteration } from '../base/event-loop.ts';
 import { LinkedList, type ListNode } from '../base/linked-list.ts';
 import { startTimer } from '../base/timers.ts';
+import type { RunTicket } from '../core/runs.ts';
 import type { OnDisconnect } from '../schemas/run.ts';
 
 const lastFramesMs = 2_000;
@@ -18,9 +19,10 @@ export class ActiveRuns {
     this.#detachedMs = detachedMs;
   }
 
-  /** Registers a run that writes to this response. Call its `done` when it ends. */
-  open(response: ServerResponse, onDisconnect: OnDisconnect = 'cancel'): ActiveRun {
-    const run = new ActiveRun(this, response, onDisconnect === 'continue' ? this.#detachedMs : 0);
+  /** Registers a run that writes to this response. Call its `done` when it ends; that returns its ticket, too. */
+  open(response: ServerResponse, onDisconnect: OnDisconnect = 'cancel', ticket?: RunTicket): ActiveRun {
+    const detachedMs = onDisconnect === 'continue' ? this.#detachedMs : 0;
+    const run = new ActiveRun(this, response, { detachedMs, ticket });
     this.#open.add(run);
     return run;
   }
@@ -61,13 +63,19 @@ export class ActiveRun implements ListNode<ActiveRun> {
   readonly #runs: ActiveRuns;
   readonly #response: ServerResponse;
   readonly #detachedMs: number;
+  readonly #ticket: RunTicket | undefined;
   #timer: NodeJS.Timeout | undefined;
   #clientLeft = false;
 
-  constructor(runs: ActiveRuns, response: ServerResponse, detachedMs: number) {
+  constructor(
+    runs: ActiveRuns,
+    response: ServerResponse,
+    { detachedMs, ticket }: { readonly detachedMs: number; readonly ticket: RunTicket | undefined },
+  ) {
     this.#runs = runs;
     this.#response = response;
     this.#detachedMs = detachedMs;
+    this.#ticket = ticket;
     // We watch the response: Fastify's `request.signal` aborts as soon as the body of a POST was read (fastify#6725).
     response.once('close', this.#onClose);
     if (response.destroyed) this.#onClose();
@@ -87,10 +95,16 @@ export class ActiveRun implements ListNode<ActiveRun> {
     this.#controller.abort(new AppError('run_cancelled', reason));
   }
 
+  /** The run has its session. */
+  begun(): void {
+    this.#ticket?.begun();
+  }
+
   done(): void {
     clearTimeout(this.#timer);
     this.#response.off('close', this.#onClose);
     this.#runs.close(this);
+    this.#ticket?.ended();
   }
 
   readonly #onClose = (): void => {

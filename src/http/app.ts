@@ -12,7 +12,8 @@ import { registerCors } from './guards/cors.ts';
 import { guardHook, newGuard } from './guards/request-guard.ts';
 import { requestIdOf } from './guards/request-id.ts';
 import { isUpgrade, originForm } from './guards/request-target.ts';
-import { requestRateHook } from './limits/request-rate.ts';
+import { CallerLimits, streamLimitHook } from './limits/caller-limits.ts';
+import { failureLimit, requestRateHook } from './limits/request-rate.ts';
 import { registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
 import { fastifyPath, mount } from './mount.ts';
@@ -62,12 +63,18 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   const idleTicks = config.liveIdleMs / config.livePingMs;
   const { defaultApp } = config;
   const limits = { artifactLimitBytes: config.artifactLimitBytes, bodyLimitBytes: config.bodyLimitBytes };
+  const callerLimits = new CallerLimits({
+    ...config.callerLimits,
+    principalOf: (request) => principalOf(request),
+    knowsCallers,
+  });
   const operations = routeTable({
     ...deps,
     ...limits,
     errors,
     development,
     active,
+    callerLimits,
     sse,
     live,
     idleTicks,
@@ -84,9 +91,11 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   await registerCors(app, config);
+  const limitFailures = authenticator && (await failureLimit(app, config.failedAuthPerMinute));
   const { callerOf, principalOf } = registerCallers(app, {
     authenticator,
     parts: development,
+    limitFailures,
     pages: pagesAccess(deps.login),
   });
   if (authenticator) {
@@ -104,6 +113,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     const rate = { requestsPerMinute, counts: deps.requestCounts, principalOf, isCounted };
     app.addHook('onRequest', await requestRateHook(app, rate));
   }
+  if (callerLimits.isOn) app.addHook('onRequest', streamLimitHook(callerLimits));
   app.addHook('onRequest', bodyMemoryLimiter(config));
   app.addHook('preClose', () => {
     closing = true;
@@ -140,11 +150,12 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   return app;
 }
 
-/** Which requests count: not those to public routes, such as health checks, nor those to the pages of the web UI. */
+/** Which requests count: not those to public routes, such as health checks, nor those to the pages of the web UI, nor OPTIONS. */
 function countsRequests(operations: readonly Route[]): (request: FastifyRequest) => boolean {
   const open = operations.filter(({ surface }) => surface === 'public').flatMap(({ paths }) => paths);
   const urls = new Set(open.map(fastifyPath));
-  return ({ routeOptions: { url = '' } }) => !urls.has(url) && !url.startsWith('/dev-ui');
+  return ({ method, routeOptions: { url = '' } }) =>
+    method !== 'OPTIONS' && !urls.has(url) && !url.startsWith('/dev-ui');
 }
 
 /** Limits on the size and duration of requests. */

@@ -20,6 +20,7 @@ import type { Session, SessionKey, State } from '../schemas/session.ts';
 import type { TraceQuery, TraceScope } from '../telemetry/trace-summary.ts';
 import type { AccessLimits } from '../tools/access-limits.ts';
 import type { DevelopmentPart } from './development-parts.ts';
+import type { OperatorLimits } from './limits/caller-limits.ts';
 import type { LoginDeps } from './login/login-deps.ts';
 
 /** A started run: iterating it pulls its events, breaking off closes it. */
@@ -136,6 +137,10 @@ export interface HttpConfig {
   readonly development?: ReadonlySet<DevelopmentPart>;
   /** For each caller whose credential says nothing else, and for each address where callers are not known; absent: no limit. */
   readonly requestsPerMinute?: number;
+  /** Failed authentications of one address in a minute; more get 429 instead of 401. */
+  readonly failedAuthPerMinute: number;
+  /** What each caller may have at the same time; absent: no limits. */
+  readonly callerLimits?: OperatorLimits;
   /** App for requests that name none. */
   readonly defaultApp?: string;
   /** How long active runs may continue once the server closes. */
@@ -176,6 +181,7 @@ export const httpDefaults: HttpConfig = {
   bodiesLimitBytes: getHeapStatistics().heap_size_limit / 16,
   artifactLimitBytes: 2 * 1024 ** 3,
   maxConnections: 10_000,
+  failedAuthPerMinute: 1_000,
   shutdownGraceMs: 30_000,
   keepAliveMs: 15_000,
   stallMs: 60_000,

@@ -26,7 +26,10 @@ export function mount(app: FastifyInstance, operations: readonly Operation[], { 
     const handler = handlerOf(operation, callerOf);
     for (const path of operation.paths) {
       if (!greedy.test(path)) {
-        const config = { requirementOf: ({ params, query }: FastifyRequest) => requirement(operation, params, query) };
+        const config = {
+          requirementOf: ({ params, query }: FastifyRequest) => requirement(operation, params, query),
+          ...(operation.opensStream && { opensStream: true }),
+        };
         const route = { method: operation.method, url: fastifyPath(path), handler, config };
         app.route(
           operation.accept

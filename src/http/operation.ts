@@ -44,6 +44,8 @@ export interface Operation {
   readonly body?: z.ZodType;
   /** Whether the handler reads the body as a stream of bytes of any type; then there is no `body` schema. */
   readonly takesBytes?: true;
+  /** Whether its response, or its WebSocket, stays open while events come: then it counts as a stream of its caller. */
+  readonly opensStream?: true;
   readonly response: ResponseDescription;
   /**
    * Returns a value (sent as JSON; `undefined` as `null`), a `JsonText`, or the call's `reply` if it has sent the response

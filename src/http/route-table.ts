@@ -2,6 +2,7 @@ import type { ErrorPolicy } from '../base/error-policy.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
 import { type DevelopmentPart } from './development-parts.ts';
+import type { CallerLimits } from './limits/caller-limits.ts';
 import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
 import type { SseOptions } from './responses/sse.ts';
@@ -33,6 +34,7 @@ import { isOff, refusal, type Surface } from './surface.ts';
 
 export interface TableContext extends HttpDeps {
   readonly active: ActiveRuns;
+  readonly callerLimits: CallerLimits;
   readonly sse: SseOptions;
   readonly live: LiveSockets;
   readonly idleTicks: number;

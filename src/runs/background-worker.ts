@@ -1,5 +1,6 @@
 import { AppError, loggedError } from '../base/errors.ts';
 import { Semaphore } from '../base/semaphore.ts';
+import type { RunTicket } from '../core/runs.ts';
 import type { RunLog } from '../core/runtime.ts';
 import type { Event } from '../schemas/event.ts';
 import type { BackgroundRun, BackgroundRuns } from './background-runs.ts';
@@ -30,21 +31,22 @@ export class BackgroundWorker {
   }
 
   /** Resolves once the run has stored its message or is queued; the run then continues. Throws the reason of a rejection. */
-  async begin(run: BackgroundRun, pending: Pending): Promise<void> {
+  async begin(run: BackgroundRun, pending: Pending, ticket?: RunTicket): Promise<void> {
     if (pending.isPersisted) run.persisted = recordOf(run.key, run);
     const { isWaiting } = pending;
     const begun = pending.begin();
-    void this.#work(run, begun); // never rejects: `run.failure` has the error
+    void this.#work(run, begun, ticket); // never rejects: `run.failure` has the error
     if (!isWaiting) await begun;
     run.accept();
   }
 
-  async #work(run: BackgroundRun, begun: Promise<BegunRun>): Promise<void> {
+  async #work(run: BackgroundRun, begun: Promise<BegunRun>, ticket: RunTicket | undefined): Promise<void> {
     let failure: unknown;
     let hasPermit = false;
     try {
       const started = await begun;
       run.startedAtMs = Date.now();
+      ticket?.begun();
       const events = started[Symbol.asyncIterator]();
       hasPermit = await this.#acquirePermit(started.signal);
       for (let next = await events.next(); !next.done; next = await events.next()) run.log.append(next.value);

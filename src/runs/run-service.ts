@@ -95,7 +95,7 @@ export class RunService implements Runs {
     this.#takeover?.start();
   }
 
-  async submit(request: RunRequest, { idempotencyKey }: SubmitOptions = {}): Promise<Submitted> {
+  async submit(request: RunRequest, { idempotencyKey, admit }: SubmitOptions = {}): Promise<Submitted> {
     await this.#deletion.finished(request);
     const keyed = idempotencyKey === undefined ? undefined : keyedRequest(request, idempotencyKey);
     let earlier = keyed && (await this.#earlierRun(request, keyed));
@@ -110,7 +110,9 @@ export class RunService implements Runs {
     if (this.#background.find(key)?.hasEnded === false) {
       throw new AppError('session_busy', `Run "${invocationId}" has not ended yet`, { retryAfter: 1 });
     }
+    const ticket = admit?.();
     const run = this.#local.addBackground(key, keyed);
+    if (ticket) void run.ended.then(() => ticket.ended());
     const isNew = request.invocationId === undefined;
     const submission = { isNew, idempotencyKey: keyed?.idempotencyKey, fingerprint: keyed?.fingerprint };
     const bytes = ownBytes + roughSize(request);
@@ -119,12 +121,14 @@ export class RunService implements Runs {
       void run.ended.then(() => this.#pendingBytes.release(bytes));
       if (!isNew) await this.#local.replayStored(run);
       const pending = await this.#options.runner.enqueue({ ...request, invocationId }, run.signal, submission);
-      await this.#worker.begin(run, pending);
+      await this.#worker.begin(run, pending, ticket);
     } catch (error) {
       this.#background.remove(run);
       run.end(error);
+      ticket?.ended();
       const same = isDuplicate(error) && keyed && (await this.#earlierRun(request, keyed)); // it may have come to nothing
-      if (isDuplicate(error)) return same ? { run: same, replayed: true } : this.submit(request, { idempotencyKey });
+      if (isDuplicate(error))
+        return same ? { run: same, replayed: true } : this.submit(request, { idempotencyKey, admit });
       const kept = await persistedRun(error, run, this.#sharedRuns);
       if (kept) return { run: kept, replayed: false };
       throw error;

@@ -156,6 +156,25 @@ auth:
   });
 });
 
+it('reads the limits of callers and apps from flags, the environment and the file', () => {
+  file(`
+limits:
+  requestsPerMinute: 100
+  apps:
+    shop: { concurrent_runs: 10 }
+`);
+
+  expect(load().limits).toEqual({
+    requestsPerMinute: 100,
+    failedAuthPerMinute: 1_000,
+    apps: { shop: { concurrentRuns: 10 } },
+  });
+  expect(load(['--limits-apps', '{"shop":{"queuedRuns":0}}']).limits.apps).toEqual({ shop: { queuedRuns: 0 } });
+  expect(load([], { AGENT_SERVER_LIMITS_OPEN_STREAMS: '5' }).limits.openStreams).toBe(5);
+  expect(() => load(['--limits-apps', 'shop'])).toThrow('must be limits by app');
+  expect(() => load(['--limits-apps', '{"shop":{"runs":1}}'])).toThrow('runs');
+});
+
 it('names the variable that is wrong, and everything that is wrong', () => {
   expect(() => load(['--on-busy', 'x'], { PORT: 'x' })).toThrow(
     /^PORT must be a whole number from 0 to 65535, not "x"\n--on-busy must be/,

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Authenticator, callerRequestOf } from '../../identity/authenticator.ts';
 import type { DevelopmentPart } from '../development-parts.ts';
+import type { OnRequest } from '../limits/request-rate.ts';
 import { clientSignal } from '../requests/client-signal.ts';
 import { type Access, Caller, type NamingParts } from './caller.ts';
 
@@ -30,6 +31,8 @@ interface CallerOptions {
   readonly parts: ReadonlySet<DevelopmentPart>;
   /** What the pages of the web UI require; they hold no data. */
   readonly pages: Access;
+  /** Limits how often an address may fail; absent: it may always. */
+  readonly limitFailures?: ((authenticate: OnRequest) => OnRequest) | undefined;
 }
 
 export interface Callers {
@@ -42,7 +45,10 @@ export interface Callers {
  * Finds out who makes each request, and checks before the body is read what can be checked by then. Without an
  * authenticator it adds nothing to the server, and all requests have the same caller.
  */
-export function registerCallers(app: FastifyInstance, { authenticator, parts, pages }: CallerOptions): Callers {
+export function registerCallers(
+  app: FastifyInstance,
+  { authenticator, parts, pages, limitFailures }: CallerOptions,
+): Callers {
   if (!authenticator) {
     const anyone = new Caller(parts);
     return { callerOf: () => anyone, principalOf: () => undefined };
@@ -52,7 +58,8 @@ export function registerCallers(app: FastifyInstance, { authenticator, parts, pa
     if (route.config?.requirementOf || !route.url.startsWith(pagesPrefix)) return;
     route.config = { ...route.config, requirementOf: () => ({ access: pages }) };
   });
-  app.addHook('onRequest', authenticationHook(authenticator, parts));
+  const authenticate = authenticationHook(authenticator, parts);
+  app.addHook('onRequest', limitFailures ? limitFailures(authenticate) : authenticate);
   const stranger = new Caller(parts, { id: 'none', actsForUsers: false, roles: new Set() });
   const known = (request: FastifyRequest): Caller | null => request.getDecorator<Caller | null>(callerKey);
   return {
@@ -62,8 +69,8 @@ export function registerCallers(app: FastifyInstance, { authenticator, parts, pa
 }
 
 /** Throws `unauthenticated` and `forbidden`. Addresses without a route need a credential as well: strangers learn nothing. */
-function authenticationHook(authenticator: Authenticator, parts: ReadonlySet<DevelopmentPart>) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+function authenticationHook(authenticator: Authenticator, parts: ReadonlySet<DevelopmentPart>): OnRequest {
+  return async (request, reply) => {
     if (request.method === 'OPTIONS') return; // no operation has this method, and browsers send no credential with it
     const { requirementOf } = request.routeOptions.config;
     const required = request.is404 ? undefined : requirementOf ? requirementOf(request) : operatorOnly;

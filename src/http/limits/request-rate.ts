@@ -10,6 +10,9 @@ const maxKeys = 10_000;
 /** The name of our only policy, in the fields of draft-ietf-httpapi-ratelimit-headers-10. */
 const policy = 'requests';
 
+/** A hook that runs before the body of a request is read. */
+export type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /** Counts a request in the window of its key. */
 export type RateCheck = ReturnType<FastifyInstance['createRateLimit']>;
 
@@ -114,21 +117,21 @@ export async function requestRateHook(app: FastifyInstance, options: RequestRate
  * Wraps a hook that throws `unauthenticated`: above this many failures of an address in a minute it throws `rate_limited`
  * instead. A good credential always counts: callers behind one address must not be able to lock each other out.
  */
-export async function limitedFailures(
-  app: FastifyInstance,
-  failuresPerMinute: number,
-  authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<void>,
-) {
+export async function failureLimit(app: FastifyInstance, failuresPerMinute: number) {
   const check = await rateCheck(app, { keyOf: addressKey, maxOf: () => failuresPerMinute });
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    try {
-      await authenticate(request, reply);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
-      const result = await check(request);
-      if (result.isAllowed || !result.isExceeded) throw error;
-      const retryAfter = Math.max(1, result.ttlInSeconds);
-      throw new AppError('rate_limited', 'Too many requests without a valid credential', { retryAfter, cause: error });
-    }
-  };
+  return (authenticate: OnRequest): OnRequest =>
+    async (request, reply) => {
+      try {
+        await authenticate(request, reply);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+        const result = await check(request);
+        if (result.isAllowed || !result.isExceeded) throw error;
+        const retryAfter = Math.max(1, result.ttlInSeconds);
+        throw new AppError('rate_limited', 'Too many requests without a valid credential', {
+          retryAfter,
+          cause: error,
+        });
+      }
+    };
 }

@@ -16,6 +16,7 @@ const codes: Partial<Record<ErrorCode, number>> = {
   invalid_name: 1008,
   session_busy: 1013,
   queue_full: 1013,
+  too_many_runs: 1013,
   unavailable: 1013,
   run_interrupted: 1001,
   run_cancelled: 1001,

@@ -57,6 +57,7 @@ export async function sendRun(
     // An error that ends the wait at once, such as an unknown session, comes before the end of the iteration.
     if (isWaiting) void endOfIteration().then(() => isWaiting && begin());
     const events = await pending.begin();
+    run.begun();
     isWaiting = false;
     const stream = begin();
     for await (const event of events) {

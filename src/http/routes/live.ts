@@ -1,8 +1,10 @@
 import type { ErrorPolicy } from '../../base/error-policy.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Log } from '../../core/log.ts';
+import type { RunTicket } from '../../core/runs.ts';
 import { Event } from '../../schemas/event-schema.ts';
 import type { LiveStarter } from '../deps.ts';
+import type { CallerLimits } from '../limits/caller-limits.ts';
 import { fitted } from '../live/close-codes.ts';
 import { LiveConnection } from '../live/connection.ts';
 import { liveQueryFor, readLiveQuery } from '../live/query.ts';
@@ -18,13 +20,22 @@ export const isLivePath = (url: string): boolean =>
 interface LiveRoutes {
   readonly runner: LiveStarter;
   readonly live: LiveSockets;
+  readonly callerLimits: CallerLimits;
   readonly idleTicks: number;
   readonly defaultApp: string | undefined;
   readonly log: Log;
   readonly errors: ErrorPolicy;
 }
 
-export function liveOperations({ runner, live, idleTicks, defaultApp, log, errors }: LiveRoutes): Operation[] {
+export function liveOperations({
+  runner,
+  live,
+  callerLimits,
+  idleTicks,
+  defaultApp,
+  log,
+  errors,
+}: LiveRoutes): Operation[] {
   return [
     operation({
       method: 'GET',
@@ -33,6 +44,7 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log, error
       feature: 'live',
       access: { role: 'user', user: 'query' },
       summary: 'Talk with an agent over a WebSocket',
+      opensStream: true,
       query: liveQueryFor(defaultApp),
       response: {
         status: 101,
@@ -51,15 +63,20 @@ export function liveOperations({ runner, live, idleTicks, defaultApp, log, error
         }
         const limits = { idleTicks, log, errors, requestId: request.id, expiresAt: caller.principal?.expiresAt };
         const connection = new LiveConnection(socket, request.raw.socket, limits);
+        let ticket: RunTicket | undefined;
+        const over = connection.serve(async (input, signal) => {
+          ticket = callerLimits.admitRun(request, run);
+          const events = await runner.startLive(
+            { ...caller.withBudgets(run), onRefused: (error) => connection.refuse(error) },
+            input,
+            signal,
+          );
+          ticket.begun();
+          return events;
+        });
         live.add(
           connection,
-          connection.serve((input, signal) =>
-            runner.startLive(
-              { ...caller.withBudgets(run), onRefused: (error) => connection.refuse(error) },
-              input,
-              signal,
-            ),
-          ),
+          over.finally(() => ticket?.ended()),
         );
       },
     }),

@@ -2,12 +2,13 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { loggedError } from '../../base/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { StreamedEvent, Runs } from '../../core/runs.ts';
+import type { RunTicket, StreamedEvent, Runs } from '../../core/runs.ts';
 import { Event } from '../../schemas/event-schema.ts';
 import { eventJson, storedEventJson } from '../../schemas/event.ts';
 import { RunRequest } from '../../schemas/run.ts';
 import type { ActiveRuns } from '../active-runs.ts';
 import type { RunStarter } from '../deps.ts';
+import type { CallerLimits } from '../limits/caller-limits.ts';
 import { JsonText, type Operation, operation } from '../operation.ts';
 import { clientSignal } from '../requests/client-signal.ts';
 import { runRequestFor } from '../requests/default-app.ts';
@@ -18,14 +19,15 @@ interface RunRoutes {
   readonly runner: RunStarter;
   readonly runs: Runs;
   readonly active: ActiveRuns;
+  readonly callerLimits: CallerLimits;
   readonly sse: SseOptions;
   readonly log: Log;
   readonly defaultApp: string | undefined;
 }
 
-export function runOperations({ runner, runs, active, sse, log, defaultApp }: RunRoutes): Operation[] {
+export function runOperations({ runner, runs, active, callerLimits, sse, log, defaultApp }: RunRoutes): Operation[] {
   const body = runRequestFor(defaultApp, RunRequest);
-  const submit = submitter(runs);
+  const submit = submitter(runs, callerLimits);
   return [
     operation({
       method: 'POST',
@@ -39,10 +41,12 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
         caller.checkState(given.stateDelta);
         const request = caller.withBudgets(given);
         if (headers['idempotency-key'] !== undefined) return respondWithAll(await submit(request, reply));
-        const run = active.open(reply.raw, request.onDisconnect);
+        const ticket = callerLimits.admitRun(reply.request, request);
+        const run = active.open(reply.raw, request.onDisconnect, ticket);
         try {
           const texts: string[] = [];
           const events = await (await runner.enqueue(request, run.signal)).begin();
+          run.begun();
           setRunIdHeader(reply, events.invocationId);
           for await (const event of events) {
             run.signal.throwIfAborted();
@@ -61,6 +65,7 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
       tag: 'Runs',
       access: { role: 'user', user: 'body' },
       summary: 'Run an agent and stream its events',
+      opensStream: true,
       body,
       response: {
         schema: Event,
@@ -75,7 +80,8 @@ export function runOperations({ runner, runs, active, sse, log, defaultApp }: Ru
           await sendFrames(reply, frames, { runId, signal }, sse);
           return reply;
         }
-        const run = active.open(reply.raw, request.onDisconnect);
+        const ticket = callerLimits.admitRun(reply.request, request);
+        const run = active.open(reply.raw, request.onDisconnect, ticket);
         try {
           const failure = await sendRun(reply, await runner.enqueue(request, run.signal), run, sse);
           if (failure !== undefined && !run.signal.aborted) {
@@ -98,10 +104,12 @@ interface Followed {
 }
 
 /** Starts a run that outlives its connection (unless `onDisconnect` is `cancel`) and follows its events. */
-function submitter(runs: Runs) {
+function submitter(runs: Runs, callerLimits: CallerLimits) {
   return async (request: RunRequest, reply: FastifyReply): Promise<Followed> => {
     const signal = clientSignal(reply);
-    const { run, replayed } = await runs.submit(request, { idempotencyKey: idempotencyKeyOf(reply.request) });
+    const idempotencyKey = idempotencyKeyOf(reply.request);
+    const admit = (): RunTicket => callerLimits.admitRun(reply.request, request);
+    const { run, replayed } = await runs.submit(request, { idempotencyKey, admit });
     const key = { appName: run.appName, userId: run.userId, sessionId: run.sessionId, runId: run.id };
     const leave = (): void => {
       // An error means that the run or its session has ended already.

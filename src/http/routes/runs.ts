@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Runs } from '../../core/runs.ts';
+import type { Runs, RunTicket } from '../../core/runs.ts';
 import { Event } from '../../schemas/event-schema.ts';
 import { lenient } from '../../schemas/lenient.ts';
 import { Name } from '../../schemas/names.ts';
 import { Run, RunStatus } from '../../schemas/run-record.ts';
 import { RunBody } from '../../schemas/run.ts';
+import type { CallerLimits } from '../limits/caller-limits.ts';
 import { type Operation, operation } from '../operation.ts';
 import { clientSignal } from '../requests/client-signal.ts';
 import { QueryCount, SessionParams } from '../requests/path-params.ts';
@@ -14,6 +15,7 @@ import { readPosition } from '../responses/stream-position.ts';
 
 interface RunResourceRoutes {
   readonly runs: Runs;
+  readonly callerLimits: CallerLimits;
   readonly sse: SseOptions;
 }
 
@@ -29,7 +31,7 @@ const StreamQuery = lenient({ lastEventId: z.string().optional() });
 const CancelBody = z.preprocess((body) => body ?? {}, lenient({ rollback: z.boolean().default(false) }));
 
 /** Runs as resources, an extension: any client can start, read, follow and cancel them. */
-export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operation[] {
+export function runResourceOperations({ runs, callerLimits, sse }: RunResourceRoutes): Operation[] {
   return [
     operation({
       method: 'POST',
@@ -44,7 +46,11 @@ export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operati
       async handle({ params, body }, { request, reply, caller }) {
         caller.checkState(body.stateDelta);
         const idempotencyKey = idempotencyKeyOf(request);
-        const { run, replayed } = await runs.submit(caller.withBudgets({ ...body, ...params }), { idempotencyKey });
+        const admit = (): RunTicket => callerLimits.admitRun(request, params);
+        const { run, replayed } = await runs.submit(caller.withBudgets({ ...body, ...params }), {
+          idempotencyKey,
+          admit,
+        });
         const path = [params.appName, params.userId, params.sessionId, run.id].map(encodeURIComponent);
         setRunIdHeader(reply, run.id);
         reply.code(202).header('location', `/apps/${path[0]}/users/${path[1]}/sessions/${path[2]}/runs/${path[3]}`);
@@ -107,6 +113,7 @@ export function runResourceOperations({ runs, sse }: RunResourceRoutes): Operati
       feature: 'runs',
       access: { role: 'user', user: 'path' },
       summary: 'Follow the events of a run, from the first or after Last-Event-ID',
+      opensStream: true,
       params: RunParams,
       query: StreamQuery,
       response: {

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { Principal } from '../../../src/core/principal.ts';
 import type { RequestCounts } from '../../../src/core/request-counts.ts';
 import { problemSender } from '../../../src/http/errors/problems.ts';
-import { limitedFailures, requestRateHook, type RequestRateOptions } from '../../../src/http/limits/request-rate.ts';
+import { failureLimit, requestRateHook, type RequestRateOptions } from '../../../src/http/limits/request-rate.ts';
 import { collectedLog } from '../../support/caller.ts';
 
 const principal = (id: string, requestsPerMinute?: number): Principal => ({
@@ -136,7 +136,8 @@ it('refuses an address after too many bad credentials, but not its good ones', a
   onTestFinished(() => app.close());
   const log = collectedLog();
   app.setErrorHandler(problemSender(log, errorPolicy({ showsThrown: false, folders: [], log })));
-  const authenticate = await limitedFailures(app, 3, async ({ headers }) => {
+  const limitFailures = await failureLimit(app, 3);
+  const authenticate = limitFailures(async ({ headers }) => {
     if (headers.authorization !== 'good') throw new AppError('unauthenticated', 'The credential is not valid');
   });
   app.addHook('onRequest', authenticate);

@@ -122,6 +122,7 @@ function streamOperation({ evaluations, active, sse }: EvaluationRunRoutes): Ope
     feature: 'evaluation-runs',
     access: { role: 'developer', user: 'none' },
     summary: 'Run an evaluation set and stream how far it is',
+    opensStream: true,
     params: EvalSetParams,
     body: RunEvalRequest,
     response: {
