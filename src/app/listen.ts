@@ -27,7 +27,7 @@ export function hostFault({ host, insecure, dev }: Config, callersKnown: boolean
     return `--dev lets every client write agents, which run with the rights of the server: it works with --host 127.0.0.1 only, not with ${host}`;
   }
   if (!insecure && !callersKnown) {
-    return `--host ${host} is reachable by others, and the server would not know who calls: add keys, tokens or a trusted proxy (--auth-keys FILE, --auth-jwt JSON, --auth-trusted-proxy-addresses ADDRESS), or --insecure to serve everyone`;
+    return `--host ${host} is reachable by others, and the server would not know who calls: add keys, tokens, a login or a trusted proxy (--auth-keys FILE, --auth-jwt JSON, --auth-login-issuer URL, --auth-trusted-proxy-addresses ADDRESS), or --insecure to serve everyone`;
   }
   return undefined;
 }

@@ -38,8 +38,9 @@ export interface Callers {
 
 /**
  * The ways to know callers that the settings name; `undefined` if they name none. The order: the program's own function,
- * API keys, tokens, the trusted proxy, the cookie of a login. Throws `ConfigurationException` for a key file that cannot be used. Databases and
- * issuers are reached with the first request that needs them, so that the server starts while they are away.
+ * API keys, tokens, the trusted proxy, the cookie of a login. Throws `ConfigurationException` for a key file that cannot be
+ * used, and for a login that does not fit the other settings. Databases and issuers are reached with the first request that
+ * needs them, so that the server starts while they are away.
  */
 export async function openAuthenticator(
   { auth, sessionService }: AuthSettings,

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { isAuthConfigured } from '../../src/app/auth-config.ts';
 import { Config } from '../../src/app/config.ts';
 import { type CallersOptions, openAuthenticator } from '../../src/app/open-authenticator.ts';
 import { newApiKey } from '../../src/identity/api-keys.ts';
@@ -130,4 +131,26 @@ it('picks up a key that is added while it runs', async () => {
   writeFileSync(keys, JSON.stringify({ keys: [record] }));
 
   await expect.poll(known).toBe('ada');
+});
+
+it.each([
+  [{ login: { issuer: 'https://a.example' } }, 'auth.login.issuer needs auth.login.clientId'],
+  [
+    { login: { issuer: 'https://a.example', clientId: 'c' }, jwt: { issuer: 'https://b.example', audience: 'x' } },
+    'must be one of the issuers of auth.jwt',
+  ],
+])('does not start with the login %j', async (auth, message) => {
+  await expect(open({ auth })).rejects.toMatchObject({
+    code: 'ConfigurationException',
+    message: expect.stringContaining(message) as string,
+  });
+});
+
+it('knows callers by the login at an issuer alone', async () => {
+  const auth = { login: { issuer: 'https://a.example', clientId: 'c' } };
+
+  expect(isAuthConfigured(Config.parse({ auth }).auth)).toBe(true);
+  expect(
+    await (await open({ auth }))?.authenticate(callerWith({ cookie: 'agent-server-login=x' }), patient),
+  ).toBeUndefined();
 });
