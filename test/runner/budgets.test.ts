@@ -361,3 +361,28 @@ it('counts the turns of a live conversation with a model that cannot connect', a
   await expect(Array.fromAsync(live)).rejects.toMatchObject({ code: 'budget_exceeded' });
   expect(await of('session')).toMatchObject({ tokens: 120, modelCalls: 2 });
 });
+
+it('goes on counting when a run continues, and frees what the run held before', async () => {
+  const model = replyModel(...ticking(9, used(calls(call('tick')), 10, 10)));
+  const { runner, key, of, usage } = await scene(llmAgent({ name: 'a', model, tools: [tick] }), {
+    budgets: { run: { modelCalls: 2 }, session: { tokens: 5_000 } },
+  });
+  let runId = '';
+  for await (const event of await runner.start(say(key, 'Hi'), open)) {
+    runId = event.invocationId;
+    break;
+  }
+  const { session } = counterRefs(key, Date.now());
+  const counters = session ? [{ ...session, budget: {} }] : [];
+  const id = `${JSON.stringify([key.userId, key.sessionId, runId])}/lost`;
+  const lost = { tokens: 5_000, cost: 0 };
+  const held = { id, counters, checks: [], wallTimeMs: 0, lifetimeMs: 60_000, estimate: { least: lost, most: lost } };
+  expect(await usage.reserve(held)).toEqual({ status: 'granted' });
+
+  const rest = runner.start({ ...key, invocationId: runId, streaming: false }, open);
+
+  await expect(rest.then((events) => Array.fromAsync(events))).rejects.toMatchObject({
+    exceeded: { scope: 'run', kind: 'modelCalls', used: 2 },
+  });
+  expect(await of('run', runId)).toMatchObject({ modelCalls: 2, tokens: 40 });
+});
