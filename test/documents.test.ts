@@ -9,6 +9,12 @@ const textOf = (document: string): string => readFileSync(document, 'utf8');
 const pathsIn = (text: string): string[] =>
   [...text.matchAll(/`((?:src|test|bench|docs|dev-ui|schema|bin)\/[\w/.-]*)`/g)].map(([, path = '']) => path);
 
+/** The names that a document says are in a file: those in brackets behind its path, each in backquotes of its own. */
+const namesIn = (text: string): { path: string; name: string }[] =>
+  [...text.matchAll(/`((?:src|dev-ui)\/[\w/.-]+)` \(((?:`[^`]+`(?:, )?)+)/g)].flatMap(([, path = '', names = '']) =>
+    [...names.matchAll(/`([#\w]+)`/g)].map(([, name = '']) => ({ path, name })),
+  );
+
 /** Where the links of a document lead, those to other sites left out: a file and a heading. */
 const linksIn = (text: string): { file: string; heading: string }[] =>
   [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].map(([, file = '', heading = '']) => ({
@@ -33,6 +39,14 @@ it('names files and folders that exist', () => {
   expect(
     named.filter(({ document, path }) => !existsSync(path) && !existsSync(posix.join(posix.dirname(document), path))),
   ).toEqual([]);
+});
+
+it('says of files only what they contain', () => {
+  const named = namesIn(textOf('docs/architecture.md'));
+  const contains = (path: string, name: string): boolean => new RegExp(`(?<!\\w)${name}\\b`).test(textOf(path));
+
+  expect(named.length).toBeGreaterThan(150);
+  expect(named.filter(({ path, name }) => !contains(path, name))).toEqual([]);
 });
 
 it('links to files and headings that exist', () => {

@@ -14,6 +14,12 @@ export function checkArtifactName(name: string): void {
   if (fault) throw new AppError('invalid_name', `Artifact name ${JSON.stringify(name)} ${fault}`);
 }
 
+/**
+ * The number of the next version: after the newest one that exists, from 0; a copy has at least the number of its original.
+ * The statements in `sqlite-writes.ts` and `postgres.ts` compute the same.
+ */
+export const nextVersion = (newest: number | undefined, atLeast = 0): number => Math.max((newest ?? -1) + 1, atLeast);
+
 /** A frozen copy of the storable members: inline data, text or a file reference. Throws `invalid_request` for any other part. */
 export function storedPart(artifact: Part): Part {
   if (artifact.inlineData === undefined && artifact.text === undefined && artifact.fileData === undefined) {

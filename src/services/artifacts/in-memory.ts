@@ -10,7 +10,7 @@ import type {
 } from '../../core/services.ts';
 import type { Part } from '../../schemas/content.ts';
 import type { SessionKey } from '../../schemas/session.ts';
-import { checkArtifactName, isUserArtifact, storedPart } from './artifact-parts.ts';
+import { checkArtifactName, isUserArtifact, nextVersion, storedPart } from './artifact-parts.ts';
 import { oldVersions } from './old-versions.ts';
 import { describeVersion } from './payload.ts';
 
@@ -55,7 +55,7 @@ export class InMemoryArtifacts implements ArtifactService {
     const scopeKey = scopeKeyFor(key, name);
     const scope: ArtifactScope = this.#scopes.get(scopeKey) ?? new Map<string, StoredVersion[]>();
     const versions = scope.get(name) ?? [];
-    const version = Math.max((versions.at(-1)?.about.version ?? -1) + 1, atLeast);
+    const version = nextVersion(versions.at(-1)?.about.version, atLeast);
     const about = describeVersion('memory', { key, name }, stored, { version, metadata });
     versions.push({ artifact: stored, about, bytes });
     scope.set(name, versions);

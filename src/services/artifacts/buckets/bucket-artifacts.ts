@@ -11,7 +11,7 @@ import type {
 } from '../../../core/services.ts';
 import type { Part } from '../../../schemas/content.ts';
 import type { SessionKey } from '../../../schemas/session.ts';
-import { checkArtifactName, isUserArtifact, storedPart } from '../artifact-parts.ts';
+import { checkArtifactName, isUserArtifact, nextVersion, storedPart } from '../artifact-parts.ts';
 import { describeVersion, maxInMemory, partOf } from '../payload.ts';
 import { artifactIn, sessionFolder, userFolder, versionFolders, versionIn } from './bucket-names.ts';
 import { collectObjects } from './bucket-version-cleanup.ts';
@@ -162,11 +162,10 @@ export class BucketArtifacts implements ArtifactService {
     folders: readonly string[],
     facts: ObjectFacts,
     bytes: Uint8Array,
-    atLeast = 0,
+    atLeast?: number,
   ): Promise<{ version: number; objectName: string }> {
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const next = ([...(await this.#versions(folders)).keys()].at(-1) ?? -1) + 1;
-      const version = Math.max(next, atLeast);
+      const version = nextVersion([...(await this.#versions(folders)).keys()].at(-1), atLeast);
       const objectName = `${folders[0]}${version}`;
       if (await this.#bucket.create(objectName, facts, bytes)) return { version, objectName };
       // A request whose response was lost is repeated, and then finds its own object.

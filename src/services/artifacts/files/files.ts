@@ -12,7 +12,7 @@ import type {
 } from '../../../core/services.ts';
 import type { Part } from '../../../schemas/content.ts';
 import type { SessionKey } from '../../../schemas/session.ts';
-import { checkArtifactName, isUserArtifact, sizeOf, storedPart } from '../artifact-parts.ts';
+import { checkArtifactName, isUserArtifact, nextVersion, sizeOf, storedPart } from '../artifact-parts.ts';
 import { describeVersion, maxInMemory, partOf, payloadOf } from '../payload.ts';
 import { ContainedFolder } from './contained-folder.ts';
 import { decodeSegment, encodeSegment } from './file-names.ts';
@@ -139,7 +139,7 @@ export class FileArtifacts implements ArtifactService {
   }
 
   /** Prepares a version in a hidden folder, and publishes it under the next free number. */
-  async #save(key: SessionKey, name: string, prepare: Prepare, atLeast = 0): Promise<number> {
+  async #save(key: SessionKey, name: string, prepare: Prepare, atLeast?: number): Promise<number> {
     const place = placeOf(key, name);
     const scratch = await this.#folder.makeScratch();
     try {
@@ -148,8 +148,7 @@ export class FileArtifacts implements ArtifactService {
       await this.#folder.sync(scratch);
       for (;;) {
         const parent = await this.#folder.make(place);
-        const next = ((await versionNumbers(this.#folder, place)).at(-1) ?? -1) + 1;
-        const version = Math.max(next, atLeast);
+        const version = nextVersion((await versionNumbers(this.#folder, place)).at(-1), atLeast);
         if (await this.#folder.publish(scratch, join(parent, String(version)), parent)) return version;
       }
     } finally {
