@@ -13,7 +13,7 @@ import { guardHook, newGuard } from './guards/request-guard.ts';
 import { requestIdOf } from './guards/request-id.ts';
 import { isUpgrade, originForm } from './guards/request-target.ts';
 import { CallerLimits, streamLimitHook } from './limits/caller-limits.ts';
-import { failureLimit, requestRateHook } from './limits/request-rate.ts';
+import { failureLimit, type LimitFailures, requestRateHook } from './limits/request-rate.ts';
 import { registerWebSockets } from './live/accept.ts';
 import { LiveSockets } from './live/sockets.ts';
 import { fastifyPath, mount } from './mount.ts';
@@ -68,6 +68,9 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     principalOf: (request) => principalOf(request),
     knowsCallers,
   });
+  const limitFailures: LimitFailures = authenticator
+    ? await failureLimit(app, config.failedAuthPerMinute)
+    : (_request, authenticate) => authenticate();
   const operations = routeTable({
     ...deps,
     ...limits,
@@ -75,6 +78,7 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
     development,
     active,
     callerLimits,
+    limitFailures,
     sse,
     live,
     idleTicks,
@@ -91,7 +95,6 @@ export async function buildApp(deps: HttpDeps): Promise<FastifyInstance> {
   await registerWebSockets(app, config.bodyLimitBytes, { log: deps.log, errors });
   app.addHook('onRequest', guardHook(newGuard(config), isClosing));
   await registerCors(app, config);
-  const limitFailures = authenticator && (await failureLimit(app, config.failedAuthPerMinute));
   const { callerOf, principalOf } = registerCallers(app, {
     authenticator,
     parts: development,

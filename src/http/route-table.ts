@@ -3,6 +3,7 @@ import type { ActiveRuns } from './active-runs.ts';
 import type { HttpDeps } from './deps.ts';
 import { type DevelopmentPart } from './development-parts.ts';
 import type { CallerLimits } from './limits/caller-limits.ts';
+import type { LimitFailures } from './limits/request-rate.ts';
 import type { LiveSockets } from './live/sockets.ts';
 import type { Operation } from './operation.ts';
 import type { SseOptions } from './responses/sse.ts';
@@ -35,6 +36,7 @@ import { isOff, refusal, type Surface } from './surface.ts';
 export interface TableContext extends HttpDeps {
   readonly active: ActiveRuns;
   readonly callerLimits: CallerLimits;
+  readonly limitFailures: LimitFailures;
   readonly sse: SseOptions;
   readonly live: LiveSockets;
   readonly idleTicks: number;
@@ -86,7 +88,9 @@ export function routeTable(context: TableContext): Route[] {
       ...serverOperations(context),
       ...capabilityOperations(context, served),
       ...devUiOperations(login),
-      ...(login ? [...loginOperations(login), ...issuerLoginOperations(login, context.log)] : []),
+      ...(login
+        ? [...loginOperations(login, context.limitFailures), ...issuerLoginOperations(login, context.log)]
+        : []),
       ...openApiOperations(served, { version: context.version, callersKnown: context.authenticator !== undefined }),
     ]),
   ];

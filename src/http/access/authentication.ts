@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import type { Principal } from '../../core/principal.ts';
 import { type Authenticator, callerRequestOf } from '../../identity/authenticator.ts';
 import type { DevelopmentPart } from '../development-parts.ts';
-import type { OnRequest } from '../limits/request-rate.ts';
+import type { LimitFailures } from '../limits/request-rate.ts';
 import { clientSignal } from '../requests/client-signal.ts';
 import { type Access, Caller, type NamingParts } from './caller.ts';
 
@@ -31,8 +31,7 @@ interface CallerOptions {
   readonly parts: ReadonlySet<DevelopmentPart>;
   /** What the pages of the web UI require; they hold no data. */
   readonly pages: Access;
-  /** Limits how often an address may fail; absent: it may always. */
-  readonly limitFailures?: ((authenticate: OnRequest) => OnRequest) | undefined;
+  readonly limitFailures: LimitFailures;
 }
 
 export interface Callers {
@@ -59,7 +58,7 @@ export function registerCallers(
     route.config = { ...route.config, requirementOf: () => ({ access: pages }) };
   });
   const authenticate = authenticationHook(authenticator, parts);
-  app.addHook('onRequest', limitFailures ? limitFailures(authenticate) : authenticate);
+  app.addHook('onRequest', (request, reply) => limitFailures(request, () => authenticate(request, reply)));
   const stranger = new Caller(parts, { id: 'none', actsForUsers: false, roles: new Set() });
   const known = (request: FastifyRequest): Caller | null => request.getDecorator<Caller | null>(callerKey);
   return {
@@ -69,8 +68,8 @@ export function registerCallers(
 }
 
 /** Throws `unauthenticated` and `forbidden`. Addresses without a route need a credential as well: strangers learn nothing. */
-function authenticationHook(authenticator: Authenticator, parts: ReadonlySet<DevelopmentPart>): OnRequest {
-  return async (request, reply) => {
+function authenticationHook(authenticator: Authenticator, parts: ReadonlySet<DevelopmentPart>) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (request.method === 'OPTIONS') return; // no operation has this method, and browsers send no credential with it
     const { requirementOf } = request.routeOptions.config;
     const required = request.is404 ? undefined : requirementOf ? requirementOf(request) : operatorOnly;

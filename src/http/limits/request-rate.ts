@@ -10,9 +10,6 @@ const maxKeys = 10_000;
 /** The name of our only policy, in the fields of draft-ietf-httpapi-ratelimit-headers-10. */
 const policy = 'requests';
 
-/** A hook that runs before the body of a request is read. */
-export type OnRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-
 /** Counts a request in the window of its key. */
 export type RateCheck = ReturnType<FastifyInstance['createRateLimit']>;
 
@@ -113,25 +110,24 @@ export async function requestRateHook(app: FastifyInstance, options: RequestRate
   };
 }
 
+/** Does work that authenticates a request, and limits how often it may fail. */
+export type LimitFailures = <T>(request: FastifyRequest, authenticate: () => Promise<T>) => Promise<T>;
+
 /**
- * Wraps a hook that throws `unauthenticated`: above this many failures of an address in a minute it throws `rate_limited`
- * instead. A good credential always counts: callers behind one address must not be able to lock each other out.
+ * Above this many `unauthenticated` of an address in a minute, the error is `rate_limited` instead. A good credential
+ * always counts: callers behind one address must not be able to lock each other out.
  */
-export async function failureLimit(app: FastifyInstance, failuresPerMinute: number) {
+export async function failureLimit(app: FastifyInstance, failuresPerMinute: number): Promise<LimitFailures> {
   const check = await rateCheck(app, { keyOf: addressKey, maxOf: () => failuresPerMinute });
-  return (authenticate: OnRequest): OnRequest =>
-    async (request, reply) => {
-      try {
-        await authenticate(request, reply);
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
-        const result = await check(request);
-        if (result.isAllowed || !result.isExceeded) throw error;
-        const retryAfter = Math.max(1, result.ttlInSeconds);
-        throw new AppError('rate_limited', 'Too many requests without a valid credential', {
-          retryAfter,
-          cause: error,
-        });
-      }
-    };
+  return async (request, authenticate) => {
+    try {
+      return await authenticate();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+      const result = await check(request);
+      if (result.isAllowed || !result.isExceeded) throw error;
+      const retryAfter = Math.max(1, result.ttlInSeconds);
+      throw new AppError('rate_limited', 'Too many requests without a valid credential', { retryAfter, cause: error });
+    }
+  };
 }

@@ -7,6 +7,7 @@ import { hasRole, type Principal } from '../../core/principal.ts';
 import { callerRequestOf } from '../../identity/authenticator.ts';
 import { LoginMethods, Me } from '../../schemas/login.ts';
 import { Role } from '../../schemas/principal.ts';
+import type { LimitFailures } from '../limits/request-rate.ts';
 import { cookieHeader, type CookieValue, deletedValue } from '../login/cookies.ts';
 import type { LoginDeps } from '../login/login-deps.ts';
 import { type LoginKeys, type LoginSessions, sessionCookie } from '../login/login-sessions.ts';
@@ -30,7 +31,7 @@ const failures: Readonly<Record<string, string>> = {
 };
 
 /** Who the caller is, and the login of the web UI by an API key. */
-export function loginOperations(login: LoginDeps): Operation[] {
+export function loginOperations(login: LoginDeps, limitFailures: LimitFailures): Operation[] {
   const { sessions, keys, issuer, redirectUri } = login;
   return [
     operation({
@@ -45,7 +46,7 @@ export function loginOperations(login: LoginDeps): Operation[] {
         return meOf(principal, await sessions.has(callerRequestOf(request.raw), clientSignal(reply)));
       },
     }),
-    ...(keys ? [keyLogin({ sessions, keys, redirectUri })] : []),
+    ...(keys ? [keyLogin({ sessions, keys, redirectUri, limitFailures })] : []),
     ...(keys || issuer ? [methodsOf(login), logout(sessions)] : []),
   ];
 }
@@ -55,7 +56,11 @@ function keyLogin({
   sessions,
   keys,
   redirectUri,
-}: Pick<LoginDeps, 'sessions' | 'redirectUri'> & { readonly keys: LoginKeys }): Operation {
+  limitFailures,
+}: Pick<LoginDeps, 'sessions' | 'redirectUri'> & {
+  readonly keys: LoginKeys;
+  readonly limitFailures: LimitFailures;
+}): Operation {
   return operation({
     method: 'POST',
     paths: ['/auth/login'],
@@ -66,7 +71,7 @@ function keyLogin({
     response: { schema: Me },
     async handle({ body }, { request, reply }): Promise<Me> {
       checkPage(request);
-      const principal = await keys.check(body.key, clientSignal(reply));
+      const principal = await limitFailures(request, () => keys.check(body.key, clientSignal(reply)));
       const cookie = await sessions.beginByKey(principal);
       const isSecure = (redirectUri ?? request.headers.origin)?.startsWith('https:') ?? false;
       reply.header('set-cookie', cookieHeader(sessionCookie, cookie, { isSecure, sameSite: 'Strict' }));

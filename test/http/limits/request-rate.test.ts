@@ -6,6 +6,7 @@ import type { Principal } from '../../../src/core/principal.ts';
 import type { RequestCounts } from '../../../src/core/request-counts.ts';
 import { problemSender } from '../../../src/http/errors/problems.ts';
 import { failureLimit, requestRateHook, type RequestRateOptions } from '../../../src/http/limits/request-rate.ts';
+import { badCredential } from '../../../src/identity/authenticator.ts';
 import { collectedLog } from '../../support/caller.ts';
 
 const principal = (id: string, requestsPerMinute?: number): Principal => ({
@@ -137,10 +138,11 @@ it('refuses an address after too many bad credentials, but not its good ones', a
   const log = collectedLog();
   app.setErrorHandler(problemSender(log, errorPolicy({ showsThrown: false, folders: [], log })));
   const limitFailures = await failureLimit(app, 3);
-  const authenticate = limitFailures(async ({ headers }) => {
-    if (headers.authorization !== 'good') throw new AppError('unauthenticated', 'The credential is not valid');
-  });
-  app.addHook('onRequest', authenticate);
+  app.addHook('onRequest', (request) =>
+    limitFailures(request, async () => {
+      if (request.headers.authorization !== 'good') throw badCredential('wrong');
+    }),
+  );
   app.get('/', () => 'here');
   const statusOf = async (authorization: string, remoteAddress = '10.0.0.1'): Promise<number> =>
     (await app.inject({ url: '/', headers: { authorization }, remoteAddress })).statusCode;

@@ -42,6 +42,20 @@ it('opens the web UI and its login page to callers without a login, and nothing 
   }
 });
 
+it('refuses more bad keys of an address than allowed with 429, and still takes a good one', async () => {
+  const server = await loginServer({ limits: { failedAuthPerMinute: 2 } });
+  const key = server.addKey();
+  const visitor = new Visitor(server.url);
+  const bad = `${key.slice(0, -43)}${'x'.repeat(43)}`;
+
+  const statuses = [];
+  for (const tried of [bad, bad, bad, key]) {
+    statuses.push((await visitor.send('/auth/login', { json: { key: tried } })).status);
+  }
+
+  expect(statuses).toEqual([401, 401, 429, 200]);
+});
+
 it('limits the cookie to https where browsers use https', async () => {
   const server = await loginServer();
   const visitor = new Visitor(server.url);
