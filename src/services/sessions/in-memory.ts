@@ -313,10 +313,11 @@ async function contentOf(options: NewSession): Promise<InitialContent> {
     throw new AppError('invalid_request', 'Two events have the same id');
   checkState(state);
   await yieldWhenDue();
-  const { app, user, session: initial } = splitState(state);
+  const { app, user, session: given } = splitState(state);
   await yieldWhenDue();
-  const session: JsonObject = {};
-  applyDelta(session, initial);
+  const initial: JsonObject = {};
+  applyDelta(initial, given);
+  const session = { ...initial };
   let hasDeltas = false;
   for (const event of events) {
     const delta = splitState(event.actions.stateDelta).session;

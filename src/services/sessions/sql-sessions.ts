@@ -56,7 +56,8 @@ export class SqlSessions implements SessionService, Archive {
     const sessionId = options.sessionId?.trim() ? options.sessionId : randomUUID();
     const events = (options.events ?? []).filter((event) => !event.partial).map(storedEvent);
     const state = deepFreeze(toJson(options.state ?? {})) as JsonObject;
-    const own: JsonObject = splitState(state).session;
+    const own: JsonObject = {};
+    applyDelta(own, splitState(state).session);
     const initialState = Object.keys(own).length === 0 ? null : JSON.stringify(own);
     for (const event of events) applyDelta(own, splitState(event.actions.stateDelta).session);
     checkState(state);

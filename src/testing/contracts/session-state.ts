@@ -68,6 +68,19 @@ export function sessionStateContract(start: () => Promise<SessionService>, { sha
     expect((await sessions.createSession(session)).state).toEqual({});
   });
 
+  it('leaves out keys of the initial state whose value is null or the removal marker', async () => {
+    const sessions = await start();
+    const owner = freshOwner();
+    const state = { a: null, b: '__ADK_SENTINEL_REMOVED__', 'user:c': null, 'app:d': null, e: 5 };
+
+    const session = await sessions.createSession(owner, { state, events: [saying('hi', { mood: 'blue' })] });
+
+    expect(session.state).toEqual({ e: 5, mood: 'blue' });
+    const again = await sessions.getSession(keyOf(session));
+    expect(again?.state).toEqual({ e: 5, mood: 'blue' });
+    expect((await sessions.initialState?.(session)) ?? { e: 5 }).toEqual({ e: 5 });
+  });
+
   it('drops temp keys of the initial state', async () => {
     const sessions = await start();
     const session = await sessions.createSession(freshOwner(), { state: { 'temp:a': 1, b: 2 } });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, it } from 'vitest';
 import { SqlSessions } from '../../../src/services/sessions/sql-sessions.ts';
 import { SqliteSessionTables } from '../../../src/services/sessions/sqlite.ts';
@@ -14,6 +15,19 @@ const open = (): SqlSessions =>
   new SqlSessions(new SqliteSessionTables(new SqliteDatabase(join(folder, 'sessions.db'))));
 
 sessionServiceContract('SQLite', open);
+
+it('writes no removed keys of an initial state into the table, which other ADK servers read', async () => {
+  const state = { a: null, b: '__ADK_SENTINEL_REMOVED__', c: 1 };
+  const sessions = open();
+  await sessions.createSession({ appName: 'removals', userId: 'ada' }, { state });
+  await sessions.close();
+  const file = new DatabaseSync(join(folder, 'sessions.db'), { readOnly: true });
+
+  const row = file.prepare("select state from sessions where app_name = 'removals'").get();
+
+  file.close();
+  expect(row).toEqual({ state: '{"c":1}' });
+});
 
 it('makes the folder of its file, and says when it cannot', async () => {
   const deep = new SqliteDatabase(join(folder, 'not/there/yet.db'));
