@@ -28,7 +28,7 @@ let ownSecrets: readonly string[] = [];
 /** Makes `redact` also replace the values of environment variables that are named like credentials. */
 export function redactEnvironment(env: Readonly<Record<string, string | undefined>>): void {
   ownSecrets = Object.entries(env).flatMap(([name, value = '']) =>
-    /(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD)$/.test(name) && value.length >= shortestSecret ? value : [],
+    /(?:(?:_|^)(?:KEY|TOKEN|SECRET)|PASSWORD)$/.test(name) && value.length >= shortestSecret ? value : [],
   );
 }
 

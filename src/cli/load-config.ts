@@ -99,7 +99,7 @@ interface Collecting {
   readonly found: Map<Setting, Given>;
 }
 
-/** Notes the settings of a mapping. Keys may be written in camelCase, snake_case or kebab-case. */
+/** Notes the settings of a mapping. Keys may be written in camelCase, snake_case or kebab-case, each in one of them. */
 function collect(file: YamlFile, value: unknown, { path, folder, found }: Collecting): void {
   if (!isJsonObject(value)) throw file.fail(path, 'must be a mapping of settings to values');
   for (const [key, raw] of Object.entries(value)) {
@@ -107,7 +107,9 @@ function collect(file: YamlFile, value: unknown, { path, folder, found }: Collec
     const wanted = plain(here.join('.'));
     const setting = settings.find((candidate) => plain(candidate.key) === wanted);
     if (setting) {
-      if (raw !== null) found.set(setting, { raw, folder, complain: (problem) => file.say(here, problem) });
+      if (raw === null) continue;
+      if (found.has(setting)) throw file.fail(here, `"${setting.key}" is set twice`);
+      found.set(setting, { raw, folder, complain: (problem) => file.say(here, problem) });
     } else if (settings.some((candidate) => plain(candidate.key).startsWith(`${wanted}.`))) {
       if (raw !== null) collect(file, raw, { path: here, folder, found });
     } else {

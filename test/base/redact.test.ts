@@ -11,6 +11,12 @@ it('replaces the values of variables that are named like credentials', () => {
   );
 });
 
+it('replaces the values of passwords whose variables have no underscore, and of no ordinary variables', () => {
+  redactEnvironment({ PGPASSWORD: 'correct horse', MONKEY: 'chimpanzee', PGPASSFILE: '/home/ada/.pgpass' });
+
+  expect(redact('correct horse, chimpanzee, /home/ada/.pgpass')).toBe('[redacted], chimpanzee, /home/ada/.pgpass');
+});
+
 it('leaves words alone that hold the value of a short variable', () => {
   redactEnvironment({ API_KEY: 'x' });
 

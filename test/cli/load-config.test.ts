@@ -191,6 +191,8 @@ it.each([
   ['cors: x', 'agent-server.yaml:1:1: must be a mapping of settings to values'],
   ['- 1', 'agent-server.yaml:1:1: must be a mapping of settings to values'],
   ['port: 1\nport: 2', 'agent-server.yaml:2:1: Map keys must be unique'],
+  ['shutdownGrace: 1s\nshutdown-grace: 2s', 'agent-server.yaml:2:1: "shutdownGrace" is set twice'],
+  ['cors:\n  origins: []\nCORS:\n  origins: []', 'agent-server.yaml:4:3: "cors.origins" is set twice'],
 ])('names the place in the file of %j', (text, message) => {
   file(text);
 

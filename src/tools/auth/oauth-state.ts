@@ -25,8 +25,9 @@ export function newState(request: OAuthRequest): string {
 /** Whether the state was made for this request, has not expired and was not used. */
 export function isOwnState(state: string, request: OAuthRequest): boolean {
   const [nonce = '', ends = '', proof = ''] = state.split('.');
-  const expected = seal('state', `${nonce}.${ends}`, request);
-  const isOurs = proof.length === expected.length && timingSafeEqual(Buffer.from(proof), Buffer.from(expected));
+  const expected = Buffer.from(seal('state', `${nonce}.${ends}`, request));
+  const given = Buffer.from(proof); // of a length of its own: a client may send any characters
+  const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
   return isOurs && endOf(state) > Date.now() / 1000 && !usedStates.has(state);
 }
 

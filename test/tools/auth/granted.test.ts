@@ -169,6 +169,12 @@ it('takes no answer after the time to sign in', () => {
   }
 });
 
+it('takes no state whose proof has as many characters as a real one, and more bytes', () => {
+  const request = { owner: { appName: 'app', userId: 'ada' }, credentialKey: 'mail', secret: 's' };
+
+  expect(isOwnState(newState(request).replace(/.$/, 'é'), request)).toBe(false);
+});
+
 it('does not take an answer that another user was asked for, or nobody', async () => {
   const server = await authorizationServer();
   const source = new CredentialSource(configFor(server));
