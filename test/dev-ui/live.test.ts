@@ -110,32 +110,80 @@ describe.skipIf(noBrowser !== undefined)('in a browser', () => {
     await page.getByRole('feed').getByText('You wrote hello').waitFor();
   });
 
-  it('stops playing when it is interrupted, and reconnects when the connection breaks', async () => {
+  it('stops playing when it is interrupted, reconnects when the connection breaks, and ends while it waits', async () => {
     let rounds = 0;
     const { page, calls } = await opened(async function* (input) {
       rounds += 1;
-      if (rounds === 1) {
-        for (let piece = 0; piece < 20; piece += 1) yield sound();
-        let isCutShort = false;
-        for await (const heard of input) {
-          if (!isCutShort) yield says('', { interrupted: true, content: undefined });
-          isCutShort = true;
-          if (heard.kind === 'content') throw new Error('The provider hung up');
-        }
+      if (rounds === 1) for (let piece = 0; piece < 20; piece += 1) yield sound();
+      let isCutShort = rounds > 1;
+      for await (const heard of input) {
+        if (!isCutShort) yield says('', { interrupted: true, content: undefined });
+        isCutShort = true;
+        if (heard.kind !== 'content') continue;
+        if (heard.content.parts[0]?.text === 'break it') throw new Error('The provider hung up');
+        yield says('Back again');
       }
-      for await (const heard of input) if (heard.kind === 'content') yield says('Back again');
+    });
+    await page.clock.install();
+    const strip = page.getByRole('region', { name: 'Live conversation' });
+    const field = strip.getByLabel('Type a message');
+    const say = async (text: string): Promise<void> => {
+      await field.fill(text);
+      await field.press('Enter');
+    };
+    /** Breaks the connection; the page waits to reconnect until the clock goes on. */
+    const breakIt = async (): Promise<void> => {
+      await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1_000);
+      await say('break it');
+      await strip.getByText('Reconnecting …').waitFor();
+    };
+
+    await page.getByRole('button', { name: 'Start live conversation' }).first().click();
+    await strip.getByText('interrupted').waitFor();
+    await breakIt();
+    await say('again');
+    await strip.getByText('You can send when the connection is back.').waitFor();
+    expect(await field.inputValue()).toBe('again');
+    expect(await page.getByRole('feed').getByText('again').count()).toBe(0);
+
+    await page.clock.resume();
+    await expect.poll(calls, { timeout: 10_000 }).toBe(2);
+    await strip.getByText('Live', { exact: true }).waitFor();
+    await field.press('Enter');
+    await page.getByRole('feed').getByText('Back again').waitFor();
+    expect(await field.inputValue()).toBe('');
+
+    await breakIt();
+    await strip.getByRole('button', { name: 'End' }).click();
+    await strip.waitFor({ state: 'detached' });
+    expect(calls()).toBe(2);
+  });
+
+  it('keeps a message that is typed before the connection is open', async () => {
+    const { page } = await opened(async function* (input) {
+      for await (const heard of input) if (heard.kind === 'content') yield says('Read you');
+    });
+    const connecting = Promise.withResolvers<void>();
+    await page.routeWebSocket(/run_live/, async (socket) => {
+      await connecting.promise;
+      socket.connectToServer();
     });
 
     await page.getByRole('button', { name: 'Start live conversation' }).first().click();
     const strip = page.getByRole('region', { name: 'Live conversation' });
-    await strip.getByText('interrupted').waitFor();
-    await strip.getByLabel('Type a message').fill('break it');
-    await page.keyboard.press('Enter');
-    await expect.poll(calls, { timeout: 10_000 }).toBe(2);
+    const field = strip.getByLabel('Type a message');
+    await field.fill('early');
+    await field.press('Enter');
+    await strip.getByText('You can send when the connection is open.').waitFor();
+    expect(await field.inputValue()).toBe('early');
+    expect(await page.getByRole('feed').getByText('early').count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+
+    connecting.resolve();
     await strip.getByText('Live', { exact: true }).waitFor();
-    await strip.getByLabel('Type a message').fill('again');
-    await page.keyboard.press('Enter');
-    await page.getByRole('feed').getByText('Back again').waitFor();
+    await field.press('Enter');
+    await page.getByRole('feed').getByText('Read you').waitFor();
+    expect(await field.inputValue()).toBe('');
   });
 
   it('says why it has no microphone, and continues with text', async () => {

@@ -132,17 +132,18 @@ export const setMuted = (isMuted: boolean): void => set({ isMuted });
 export const setPushToTalk = (pushToTalk: boolean): void => set({ pushToTalk, isHeld: false });
 export const setHeld = (isHeld: boolean): void => set({ isHeld });
 
-/** Sends a text message. */
-export function sayLive(text: string): void {
+/** Sends a text message and shows it. Returns false, and does neither, while there is no connection. */
+export function sayLive(text: string): boolean {
+  if (!socket?.sendText(text)) return false;
   lastSpokenAt = performance.now();
   set({ latencyMs: undefined });
-  socket?.sendText(text);
   // The server does not send it back; the stored one is read when the conversation is over.
   const id = `provisional-${crypto.randomUUID()}`;
   const content = { role: 'user', parts: [{ text }] };
   const actions = { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} };
   const event = { id, invocationId: id, author: 'user', timestamp: Date.now() / 1_000, content, actions };
   useLive.getState().workspace?.log.append([event]);
+  return true;
 }
 
 function onChunk({ samples, level }: Chunk): void {

@@ -45,19 +45,24 @@ export class LiveSocket {
     this.#send({ blob: { mimeType: 'image/jpeg', data } });
   }
 
-  sendText(text: string): void {
-    this.#send({ content: { role: 'user', parts: [{ text }] } });
+  /** Returns false, and sends nothing, while there is no connection. */
+  sendText(text: string): boolean {
+    return this.#send({ content: { role: 'user', parts: [{ text }] } });
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    // Between two tries the socket has closed already: no event follows that would end the conversation.
+    if (this.#socket?.readyState === WebSocket.CLOSED) return this.#listener.onEnd(undefined);
     this.#send({ close: true });
     this.#socket?.close(1000);
   }
 
-  #send(message: object): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  #send(message: object): boolean {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
   }
 
   #connect(): void {

@@ -64,7 +64,7 @@ export function LiveStrip({ workspace }: { readonly workspace: Workspace }) {
         </p>
       )}
       <div className="row">
-        <WrittenWord />
+        <WrittenWord status={live.status} />
         {live.camera && <Picture stream={live.camera} />}
       </div>
     </section>
@@ -169,23 +169,35 @@ function HoldButton({ isHeld }: { readonly isHeld: boolean }) {
   );
 }
 
-function WrittenWord() {
+/** Why a message cannot be sent. */
+const whyNot: Partial<Record<LiveStatus, string>> = {
+  starting: 'You can send when the connection is open.',
+  reconnecting: 'You can send when the connection is back.',
+};
+
+/** A written message. While there is no connection it can be typed, so that the focus stays, but not sent. */
+function WrittenWord({ status }: { readonly status: LiveStatus }) {
   const [text, setText] = useState('');
+  const hint = whyNot[status];
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (text.trim() === '') return;
-    sayLive(text);
-    setText('');
+    if (text.trim() !== '' && sayLive(text)) setText('');
   };
   return (
     <form className="grow" onSubmit={submit}>
       <input
         className="input"
         aria-label="Type a message"
+        aria-describedby={hint && 'live-hint'}
         placeholder="Type a message"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
+      {hint !== undefined && (
+        <p id="live-hint" className="meta">
+          {hint}
+        </p>
+      )}
     </form>
   );
 }
