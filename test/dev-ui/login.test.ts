@@ -18,13 +18,14 @@ async function serveWithKey(flags: readonly string[] = [], fields: Partial<NewAp
     roles: ['user'],
     ...fields,
   });
-  const folder = folderOf({ 'keys.json': JSON.stringify({ keys: [record] }) });
+  const other = newApiKey({ owner: 'Eve', userId: 'eve', actsForUsers: false, roles: ['user'] });
+  const folder = folderOf({ 'keys.json': JSON.stringify({ keys: [record, other.record] }) });
   const file = join(folder, 'keys.json');
   const server = await ServerProcess.start({ agents: copyOfAgents(), flags: ['--auth-keys', file, ...flags] });
   onTestFinished(() => server.stop().then(() => {}));
   const revoke = (): void =>
     writeFileSync(file, JSON.stringify({ keys: [{ ...record, revokedAt: new Date().toISOString() }] }));
-  return { server, key, revoke };
+  return { server, key, otherKey: other.text, revoke };
 }
 
 async function typeKey(page: Page, key: string): Promise<void> {
@@ -86,6 +87,43 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     expect(page.url()).toBe(`${server.url}/dev-ui/apps/careful`);
   });
 
+  it('keeps an unsent message through a login of the same caller', async () => {
+    const { server, key, otherKey } = await serveWithKey();
+    const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
+    const field = page.getByLabel('Message', { exact: true });
+    const logInAgain = async (as: string): Promise<void> => {
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await typeKey(page, as);
+      await field.waitFor();
+    };
+
+    // A message that the server did not accept.
+    await logInAgain(key);
+    await page.context().clearCookies();
+    await say(page, 'Hello');
+    await logInAgain(key);
+    expect(await field.inputValue()).toBe('Hello');
+    await field.press('Enter');
+    await page.getByText('Say "book" or "pages".').waitFor();
+
+    // A message that is still being written.
+    await field.fill('Half of');
+    await page.context().clearCookies();
+    await logInAgain(key);
+    expect(await field.inputValue()).toBe('Half of');
+    await page.reload();
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('Half of');
+
+    await page.goto(`${server.url}/dev-ui/apps/careful`);
+    await field.waitFor();
+    expect(await field.inputValue()).toBe('');
+    await page.context().clearCookies();
+    await say(page, 'Not for Eve');
+    await logInAgain(otherKey);
+    expect(await field.inputValue()).toBe('');
+  });
+
   it('offers developers what they may do, and operators the sessions of all users', async () => {
     const { server, key } = await serveWithKey([], { roles: ['developer', 'operator'] });
     const { page } = await openPage(`${server.url}/dev-ui/apps/careful`);
@@ -111,6 +149,7 @@ describe.skipIf(noBrowser !== undefined)('in a browser', { timeout: 60_000 }, ()
     await provider.serve(`${server.url}/auth/callback`);
     const { page, faults } = await openPage(`${server.url}/dev-ui/apps/careful`);
 
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('link', { name: `Log in with ${new URL(provider.url).host}` }).click();
     await page.getByPlaceholder('Enter any login').fill('eve');

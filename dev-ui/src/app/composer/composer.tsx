@@ -1,15 +1,19 @@
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import type { Content, Part } from '../../../../src/schemas/content.ts';
+import { ApiError } from '../../api/server.ts';
 import { announce } from '../announce.tsx';
 import { changeSettings, useSettings } from '../settings.ts';
 import { Attachments, partOfFile } from './attachments.tsx';
+import { readDraft, useDraft } from './draft.ts';
 import { messageFrom } from './message.ts';
 
 interface ComposerProps {
   readonly running: boolean;
   readonly onSend: (message: Content) => void;
   readonly onStop: () => void;
+  /** Why the server did not accept the last message. */
+  readonly failure: unknown;
   readonly placeholder?: string;
   readonly autoFocus?: boolean;
   /** Buttons left of Send. */
@@ -23,13 +27,16 @@ const composingKeyCode = 229;
 
 /** The composer of a message: text or JSON; files by button, paste or drop; earlier messages with ↑. */
 export function Composer(props: ComposerProps) {
-  const { running, onSend, onStop, placeholder = 'Message', autoFocus, children, disabled = false } = props;
-  const [text, setText] = useState('');
+  const { running, onSend, onStop, failure, placeholder = 'Message', autoFocus, children, disabled = false } = props;
+  const [text, setText] = useState(readDraft);
+  const [sent, setSent] = useState('');
   const [parts, setParts] = useState<readonly Part[]>([]);
   const prompts = useSettings((state) => state.prompts);
   const [recalled, setRecalled] = useState<number>();
   const area = useRef<HTMLTextAreaElement>(null);
   const files = useRef<HTMLInputElement>(null);
+  const isLoggedOut = failure instanceof ApiError && failure.status === 401;
+  useDraft(text === '' && isLoggedOut ? sent : text);
   const isEmpty = text.trim() === '' && parts.length === 0;
 
   const send = (): void => {
@@ -39,6 +46,7 @@ export function Composer(props: ComposerProps) {
       const earlier = prompts.filter((prompt) => prompt !== text);
       changeSettings({ prompts: [...earlier, text].slice(-promptsKept) });
     }
+    setSent(text);
     setText('');
     setParts([]);
     setRecalled(undefined);

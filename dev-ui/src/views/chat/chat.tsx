@@ -27,6 +27,7 @@ export function Chat({ workspace }: { readonly workspace: Workspace }) {
         <Composer
           autoFocus
           running={workspace.run.status === 'running'}
+          failure={workspace.run.error}
           placeholder={`Message ${workspace.key.appName}`}
           onSend={send}
           onStop={() => void workspace.stop()}

@@ -74,6 +74,7 @@ export function AppPage({ params }: { readonly params: Readonly<Record<string, s
         <Composer
           autoFocus
           running={false}
+          failure={failure}
           disabled={!app || app.error !== undefined || sending}
           placeholder={`Message ${appName}`}
           onSend={(message) => void start(message)}
