@@ -1,3 +1,4 @@
+import { newUuid } from '../base/uuid.ts';
 import type { Tool } from '../core/runtime.ts';
 import type { Content, FunctionCall, Part } from '../schemas/content.ts';
 
@@ -35,7 +36,7 @@ function lacksIds(parts: readonly Part[]): boolean {
 }
 
 /** The ids that we assign start with `adk-`, so that adapters know not to send them to a provider. */
-export const newCallId = (): string => `adk-${crypto.randomUUID()}`;
+export const newCallId = (): string => `adk-${newUuid()}`;
 
 /** The ids of the calls of long-running tools; `undefined` when there are none. */
 export function longRunningIds(calls: readonly FunctionCall[], tools: ReadonlyMap<string, Tool>): string[] | undefined {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { ErrorPolicy } from '../base/error-policy.ts';
 import { AppError } from '../base/errors.ts';
+import { newUuid } from '../base/uuid.ts';
 import type { CredentialExchanger } from '../core/auth.ts';
 import { activeEvents, wasRewound } from '../core/events/history.ts';
 import { pluginsFor } from '../core/hooks.ts';
@@ -173,7 +173,7 @@ export class Runner {
     const runConfig = this.#runConfigFor(app, request.runConfig);
     const span = openSpan('invocation', 'invocation', rootTrace(traces, openTelemetry));
     return {
-      id: request.invocationId ?? `e-${randomUUID()}`,
+      id: request.invocationId ?? `e-${newUuid()}`,
       request,
       client,
       app,

@@ -1,5 +1,6 @@
 import { AppError, causedBy, describeError, errorText, originFields } from '../../base/errors.ts';
 import { define, type JsonObject } from '../../base/json.ts';
+import { newUuid } from '../../base/uuid.ts';
 import { eventTime, newEvent } from '../../core/events/new-event.ts';
 import { ModelError, type ModelResponse } from '../../core/model.ts';
 import type { MaybePromise, RunContext } from '../../core/runtime.ts';
@@ -40,7 +41,7 @@ export function partialEvent(modelCall: ModelCall, response: ModelResponse): Eve
   if (content && reader) content = { ...content, parts: reader.partial(content.parts) };
   if (!content?.parts.length && !hasOtherOutput(response)) return undefined;
   const event: Event = {
-    id: crypto.randomUUID(),
+    id: newUuid(),
     invocationId: ctx.invocationId,
     author: definition.name,
     timestamp: eventTime(),

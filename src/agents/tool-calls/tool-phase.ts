@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { newUuid } from '../../base/uuid.ts';
 import { newEvent } from '../../core/events/new-event.ts';
 import { defaultLimits } from '../../core/run-config.ts';
 import type { RunContext } from '../../core/runtime.ts';
@@ -45,7 +46,7 @@ export async function* runCalls(
   ctx: RunContext,
 ): AsyncGenerator<Event, { response: Event | undefined; last: Event | undefined }, void> {
   const { definition, calls } = phase;
-  const eventId = crypto.randomUUID();
+  const eventId = newUuid();
   const setting: ToolPhaseContext = {
     ...phase,
     ctx,

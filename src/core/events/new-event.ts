@@ -1,4 +1,5 @@
 import { redact } from '../../base/redact.ts';
+import { newUuid } from '../../base/uuid.ts';
 import { type Event, newActions } from '../../schemas/event.ts';
 import type { RunContext } from '../runtime.ts';
 
@@ -20,7 +21,7 @@ export function newEvent(
   fields: Partial<Event> = {},
 ): Event {
   const event: Event = {
-    id: crypto.randomUUID(),
+    id: newUuid(),
     invocationId: ctx.invocationId,
     author,
     timestamp: eventTime(),

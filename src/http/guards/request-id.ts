@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { newUuid } from '../../base/uuid.ts';
 import { isUpgrade } from './request-target.ts';
 
 /** Up to 128 characters that need no escaping in headers and log lines. */
@@ -9,7 +9,7 @@ const sane = /^[\w.:/+=@-]{1,128}$/;
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   if (typeof given === 'string' && sane.test(given)) return given;
-  const id = randomUUID();
+  const id = newUuid();
   if (isUpgrade(headers)) headers['x-request-id'] = id; // the WebSocket server sees only the headers
   return id;
 }
